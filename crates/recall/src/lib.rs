@@ -52,6 +52,7 @@ mod terms;
 #[cfg(test)]
 mod testing;
 mod thread_title;
+mod tool_call_summary;
 mod weights;
 mod when;
 mod wrap_for_model;
@@ -103,6 +104,7 @@ pub use session_context::{
 pub use similarity::SimilarityScores;
 pub use snippet::{Snippet, highlight, snippet};
 pub use thread_title::{TITLE_SYSTEM_PROMPT, clean_title, title_prompt};
+pub use tool_call_summary::ToolCallSummary;
 pub use weights::{FEATURE_COUNT, FEATURE_TABLE, FeatureWeight, FeatureWeights, ScoreContribution};
 pub use when::{TimePhrase, TimeSpan};
 pub use wrap_for_model::wrap_for_model;

@@ -1,24 +1,15 @@
 //! Short one-line texts about tool calls for hot memory and the event log, without secrets.
 
 use rethread_ingest::{RedactionFindings, Redactor, is_own_tool, tool_kind};
-use rethread_model::{ToolKind, ToolUse, clip, one_line, relative_path};
+use rethread_model::{ToolUse, clip, one_line, relative_path};
+use rethread_recall::ToolCallSummary;
 use serde_json::Value;
 
-/// Maximum length of a command, and of each side of an edit, in a hot entry.
-const COMMAND_CHARS: usize = 50;
-const EDIT_CHARS: usize = 30;
-/// Maximum length of an error in a hot entry.
-const ERROR_CHARS: usize = 100;
 /// Maximum length of a path, and of a tool's name.
 const PATH_CHARS: usize = 200;
 const NAME_CHARS: usize = 80;
 /// Bytes of a text that are used for a preview. Redacting texts up to this size needs no large tables.
 const PREVIEW_BYTES: usize = 4 << 10;
-/// Commands that change nothing and say little about what a session does.
-const TRIVIAL_COMMANDS: [&str; 13] =
-    ["ls", "pwd", "echo", "cd", "cat", "head", "tail", "wc", "true", "clear", "which", "whoami", "date"];
-/// Tools whose failures are not worth recording.
-const NOISY_TOOLS: [&str; 4] = ["TodoWrite", "KillShell", "TaskOutput", "AskUserQuestion"];
 
 /// One line of at most `chars` characters, without secrets. Redacted before it is cut, because part of a secret is
 /// still secret.
@@ -66,7 +57,7 @@ impl HookToolCall {
             replacement: (!old.is_empty() || !new.is_empty()).then_some((old.as_str(), new.as_str())),
             error: self.error.as_deref(),
         };
-        call.hot_text(Some(project))
+        hot_text_of(&call, Some(project))
     }
 
     /// The event log text: tool, file and output size.
@@ -97,56 +88,12 @@ pub(super) fn hot_text_of_tool_use(tool: &ToolUse, project: Option<&str>) -> Opt
         replacement: None,
         error: failed.and_then(|outcome| outcome.error.as_deref()),
     };
-    call.hot_text(project)
+    hot_text_of(&call, project)
 }
 
-/// A tool call from a hook or a transcript.
-struct ToolCallSummary<'a> {
-    name: &'a str,
-    kind: ToolKind,
-    target: &'a str,
-    /// Number of lines written.
-    line_count: Option<usize>,
-    /// Old and new text of an edit.
-    replacement: Option<(&'a str, &'a str)>,
-    error: Option<&'a str>,
-}
-
-impl ToolCallSummary<'_> {
-    /// "Created …", "Edited …", "Ran: …" or "Failed: …".
-    fn hot_text(&self, project: Option<&str>) -> Option<String> {
-        let is_command = self.kind == ToolKind::Command;
-        if is_command && is_trivial(self.target) || NOISY_TOOLS.contains(&self.name) || is_own_tool(self.name) {
-            return None;
-        }
-        let chars = if is_command { COMMAND_CHARS } else { PATH_CHARS };
-        let target = preview(relative_path(self.target, project), chars);
-        if let Some(error) = self.error {
-            let what = format!("{} {target}", preview(self.name, NAME_CHARS));
-            return Some(format!("Failed: {}: {}", what.trim_end(), preview(error, ERROR_CHARS)));
-        }
-        match self.kind {
-            ToolKind::Write => {
-                let lines =
-                    self.line_count.map(|lines| format!(" ({lines} line{})", if lines == 1 { "" } else { "s" }));
-                Some(format!("Created {target}{}", lines.unwrap_or_default()))
-            }
-            ToolKind::Edit => {
-                let piece = |text: &str| preview(text, EDIT_CHARS);
-                let pieces = self.replacement.map(|(old, new)| format!(": '{}' -> '{}'", piece(old), piece(new)));
-                Some(format!("Edited {target}{}", pieces.unwrap_or_default()))
-            }
-            ToolKind::Command => Some(format!("Ran: {target}")),
-            _ => None,
-        }
-    }
-}
-
-/// Whether a command only reads. Redirections and substitutions may write, so they do not count as trivial.
-fn is_trivial(command: &str) -> bool {
-    let mut parts = preview_source(command).split(['&', ';', '|', '\n']).map(str::trim).filter(|part| !part.is_empty());
-    !command.contains(['>', '$', '`'])
-        && parts.all(|part| TRIVIAL_COMMANDS.contains(&part.split(' ').next().unwrap_or_default()))
+/// Calls of our own tools are not worth recording.
+fn hot_text_of(call: &ToolCallSummary<'_>, project: Option<&str>) -> Option<String> {
+    if is_own_tool(call.name) { None } else { call.hot_text(project, preview) }
 }
 
 #[cfg(test)]
