@@ -1,4 +1,4 @@
-//! The facade of Rethread: one function per command. Owns the configuration, the clock and the order of the stages.
+//! The facade of Rethread: one service per kind of work. Owns the configuration, the clock and the order of the stages.
 //!
 //! It reads neither the process environment nor the terminal: the caller passes in an [`Environment`] and prints the
 //! results.
@@ -20,49 +20,35 @@
 //! ```
 
 mod awareness;
-mod board;
-mod budget;
 mod cards;
 mod clock;
 mod config;
 mod detached;
-mod doctor;
 mod embeddings;
 mod enrichment;
 mod environment;
-mod episodes;
 mod error;
 mod facts;
 mod forget;
 mod home;
 mod hook;
-mod indexing;
+mod index;
 mod install;
 mod journal;
 mod lifecycle;
-mod model;
+mod maintenance;
+mod models;
 mod naming;
 mod notes;
 mod paging;
 mod questions;
-mod rebuild;
-mod reduction;
-mod references;
-mod replaced_store;
-mod resolver;
+mod reports;
 mod search;
-mod search_cache;
 mod server;
 mod services;
-mod session_page;
 mod sessions;
-mod show;
-mod status;
 mod sync;
 mod threads;
-mod timeline;
-mod usage;
-mod watch;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -73,24 +59,20 @@ use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
 
 use config::LiveConfig;
 use embeddings::EmbeddingService;
-use search_cache::SearchCache;
+use search::SearchCache;
 
 pub use awareness::{AwarenessService, InjectionExplanation, LiveActivity, SessionSummary};
-pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
-pub use budget::BudgetStatus;
 pub use cards::{CardPlan, CardRefresh, CardRefreshOutcome, CardService, SessionCard};
 pub use config::{
     Config, ConfigError, ConfigLayer, ConfigProblem, ConfigReload, SETTING_KEYS, ServeSettings, Setting, SettingKey,
     SettingValue, Settings,
 };
-pub use doctor::{Diagnosis, Finding, FindingLevel};
 pub use embeddings::EmbeddingReport;
 pub use enrichment::{
     EnrichFailure, EnrichOutcome, EnrichPlan, EnrichReport, EnrichStop, EnrichedSession, EnrichmentEstimate,
     EnrichmentService, EnrichmentStatus, PlannedEnrichment,
 };
 pub use environment::{Clock, Environment};
-pub use episodes::EpisodeText;
 pub use error::EngineError;
 pub use facts::{
     DecisionRequest, ErrorsReport, ErrorsRequest, FactService, FactsReport, FactsRequest, FileHistory, FileRequest,
@@ -98,7 +80,7 @@ pub use facts::{
 };
 pub use forget::{ForgetReport, ForgetService, ForgetTarget, RemovedCount};
 pub use hook::{HOSTS, HookService, HostProtocol};
-pub use indexing::{IndexOutcome, IndexReport, IndexService};
+pub use index::{IndexOutcome, IndexReport, IndexService, expects_panic};
 pub use install::{
     DiffLine, FileChange, HostInstaller, INSTALLERS, InstallError, InstallLocation, InstallPlan, InstallScope,
     InstallService, ProgramCopy,
@@ -108,14 +90,17 @@ pub use lifecycle::{
     CloseAction, EndedSession, EventOrigin, LifecycleService, MaintenanceReport, SessionChange, SessionEvents,
     TaskAndNotes, TierStatus,
 };
-pub use model::{ModelError, ModelService};
+pub use maintenance::{CarryOverReport, MaintenanceService, RebuildReport, VerifyReport};
+pub use models::{BudgetStatus, ModelError, ModelService};
 pub use notes::{InvalidNote, NewNote, NoteService, SavedNote};
 pub use paging::{ListPage, PageRequest};
-pub use questions::{AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffReport, QuestionService};
-pub use rebuild::{MaintenanceService, RebuildReport, VerifyReport};
-pub use reduction::{SessionType, SessionTypeReduction};
-pub use references::ResolvedReferences;
-pub use replaced_store::CarryOverReport;
+pub use questions::{
+    AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffReport, QuestionService, ResolvedReferences,
+};
+pub use reports::{
+    Diagnosis, EngineStatus, Finding, FindingLevel, OwnUsage, ReportService, SessionType, SessionTypeReduction,
+    UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals,
+};
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
 pub use rethread_ingest::agents::format_of;
 pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
@@ -129,23 +114,24 @@ pub use rethread_store::{
     CarriedOver, EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent,
     MemoryTiers, ModelSpending, SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
 };
-pub use search::{HitWithExchange, SearchReport, SearchRequest, SearchService, expects_panic};
+pub use search::{HitWithExchange, SearchReport, SearchRequest, SearchService};
 pub use server::{ChangeReport, ChangeWatcher, ServerLock, ServerService, random_secret};
-pub use session_page::{ChangedFile, SessionPage, SessionPageRequest};
-pub use sessions::{ListedSession, SessionListRequest, SessionService};
-pub use show::{LogProfile, SessionLog, ShowRequest};
-pub use status::{EngineStatus, ReportService};
-pub use sync::{AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, SyncService, UnreadTranscript};
+pub use sessions::{
+    Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EpisodeText, ListRange, ListedSession, LogProfile,
+    ProjectFilter, SessionListRequest, SessionLog, SessionPage, SessionPageRequest, SessionService, ShowRequest,
+    StateCounts, Timeline, TimelineEpisode, TimelineRequest,
+};
+pub use sync::{
+    AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, SyncService, UnreadTranscript, WatchEvent,
+    WatchMode, WatchRequest,
+};
 pub use threads::{
     CompactReport, CompactRequest, Conversation, ConversationService, InvalidMessageContent, NewMessage, NewThread,
     OpenThread, PendingTurn, PlannedCost, SendPlan, SendRequest, Summarizer, ThreadContext, ThreadList, ThreadLogPage,
     ThreadService, TurnEvent, TurnReport, TurnService, parse_content,
 };
-pub use timeline::{Timeline, TimelineEpisode, TimelineRequest};
-pub use usage::{OwnUsage, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals};
-pub use watch::{WatchEvent, WatchMode, WatchRequest};
 
-/// Everything Rethread can do, for one user on one machine. Each command is one method.
+/// Everything Rethread can do, for one user on one machine. Each command is one method of a service.
 #[derive(Debug)]
 pub struct Engine {
     environment: Environment,

@@ -13,7 +13,8 @@ use super::injection_context::InjectionContext;
 use super::other_sessions::display_name;
 use crate::EngineError;
 use crate::awareness::AwarenessService;
-use crate::search::{GuardedError, answer_of, catch_index_damage, prompt_of, search_in_sessions};
+use crate::index::{GuardedError, catch_index_damage};
+use crate::search::{answer_of, prompt_of, search_in_sessions};
 
 /// Characters of a prompt used as the query; its topic is clear by then.
 const QUERY_CHARS: usize = 600;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{SessionCard, export, fields_to_json};
 use crate::awareness::without_secrets;
-use crate::model::{ConfiguredModel, ModelError, own_request};
+use crate::models::{ConfiguredModel, ModelError, own_request};
 use crate::threads::PlannedCost;
 use crate::{CardService, EngineError, home, naming};
 

@@ -2,7 +2,7 @@
 
 use rethread_llm::{ChatLimits, Provider};
 
-use crate::model::{ConfiguredModel, ModelError};
+use crate::models::{ConfiguredModel, ModelError};
 use crate::{CardService, Settings};
 
 /// The first invalid card setting. While there is one, no model writes cards (S001-12, L001-03).

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::{EnrichmentAttempt, EnrichmentEnd, model_key};
 use crate::awareness::without_secrets;
-use crate::budget::LedgerMeter;
-use crate::model::{ConfiguredModel, own_request};
+use crate::models::LedgerMeter;
+use crate::models::{ConfiguredModel, own_request};
 use crate::threads::PlannedCost;
 use crate::{EngineError, EnrichmentService, NanoUsd};
 

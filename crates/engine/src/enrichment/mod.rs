@@ -11,7 +11,7 @@ use rethread_store::{EnrichmentBreaker, EnrichmentRow, ReadStore, SessionNumber,
 use serde_json::Value;
 
 use self::queue::{MAX_PROVIDER_FAILURES, first_retry};
-use crate::model::{ConfiguredModel, ModelError};
+use crate::models::{ConfiguredModel, ModelError};
 use crate::threads::PlannedCost;
 use crate::{Engine, EngineError};
 

@@ -13,8 +13,8 @@ use rethread_model::{Agent, NativeKey, Session};
 use rethread_store::{Batch, ReadStore, SessionKey, SessionNumber, TextMatcher, TextsOf, TranscriptRow};
 
 use super::{ForgetPlan, add_derived, state_contains};
+use crate::maintenance::rebuild_from_entries;
 use crate::naming::offer_names;
-use crate::rebuild::rebuild_from_entries;
 use crate::sync::read_position;
 use crate::{EngineError, ForgetService};
 

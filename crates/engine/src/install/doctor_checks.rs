@@ -6,8 +6,8 @@ use super::claude_code::ClaudeSettings;
 use super::file_change::FileChange;
 use super::program::is_in_build_folder;
 use super::{HostInstaller, INSTALLERS, InstallError, InstallScope, claude_code, has_marker, pi, plugin, settings};
-use crate::doctor::{Diagnosis, FindingLevel, with_cause};
 use crate::install::InstallService;
+use crate::reports::{Diagnosis, FindingLevel, with_cause};
 
 const AREA: &str = "hooks";
 const INSTALL_PI_HINT: &str = "run: rethread install pi";

@@ -20,7 +20,7 @@ use rethread_ingest::agents::format_of;
 use rethread_ingest::source::{self, project};
 use rethread_model::Agent;
 
-use crate::doctor::Diagnosis;
+use crate::reports::Diagnosis;
 use crate::{Engine, EngineError, home};
 
 pub use diff::DiffLine;

@@ -3,6 +3,7 @@
 mod error;
 mod handoff;
 mod passages;
+mod references;
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,8 +18,10 @@ pub use error::AskError;
 pub use handoff::HandoffReport;
 
 use crate::awareness::without_secrets;
-use crate::model::{ConfiguredModel, ModelError, own_request};
+use crate::models::{ConfiguredModel, ModelError, own_request};
 use crate::{Engine, EngineError, ListedSession, PlannedCost};
+
+pub use references::ResolvedReferences;
 
 /// Maximum length of a question, in characters.
 const MAX_QUESTION_CHARS: usize = 4_000;

@@ -5,7 +5,8 @@ use rethread_model::Entry;
 use rethread_recall::{CitedAnswer, SearchError, SearchHit, SearchQuery, extractive_answer};
 use rethread_store::{ReadStore, SessionNumber};
 
-use crate::search::{GuardedError, catch_index_damage, search_in_sessions};
+use crate::index::{GuardedError, catch_index_damage};
+use crate::search::search_in_sessions;
 use crate::{EngineError, QuestionService};
 
 /// Hits from which passages are chosen.

@@ -8,8 +8,8 @@ use rethread_store::{Batch, SessionNumber, Store, TextsOf};
 
 use super::SyncTotals;
 use crate::EngineError;
+use crate::maintenance::rebuild_from_entries;
 use crate::naming::offer_names;
-use crate::rebuild::rebuild_from_entries;
 
 /// Completes all sessions that were read again, including those of an interrupted sync.
 pub(crate) fn restore_all_set_aside(store: &mut Store, tally: &mut SyncTotals) -> Result<(), EngineError> {

@@ -7,6 +7,7 @@ mod plan;
 mod read;
 mod session_writer;
 mod sync_if_small;
+mod watch;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +24,7 @@ pub(crate) use kept_entries::restore_all_set_aside;
 use kept_entries::restore_sessions;
 pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, fingerprint, read_position};
 pub(crate) use session_writer::reread_kind;
+pub use watch::{WatchEvent, WatchMode, WatchRequest};
 pub(crate) use write::run_plan;
 
 /// How often a sync repeats because another process or a rewritten file interfered.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::TurnEvent;
 use crate::EngineError;
-use crate::model::{ConfiguredModel, ModelError, own_request};
+use crate::models::{ConfiguredModel, ModelError, own_request};
 use crate::threads::TurnService;
 
 /// Options of a compaction.

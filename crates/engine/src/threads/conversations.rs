@@ -8,7 +8,7 @@ use rethread_model::{Agent, Session, SessionCounts, SessionId, SessionKind, Time
 use rethread_store::{LifecycleRow, ReadStore, SessionKey, SessionScope, ThreadError};
 
 use crate::lifecycle::Lifecycle;
-use crate::resolver::stored_session;
+use crate::sessions::stored_session;
 use crate::threads::ConversationService;
 use crate::{EngineError, ForgetReport, ForgetTarget, ListedSession, SessionListRequest};
 

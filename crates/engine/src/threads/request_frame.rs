@@ -7,7 +7,7 @@ use rethread_recall::{CompactionSettings, DEFAULT_SYSTEM_PROMPT};
 
 use super::TurnService;
 use crate::EngineError;
-use crate::model::ConfiguredModel;
+use crate::models::ConfiguredModel;
 
 /// Tokens that are always left for an answer.
 const MIN_ANSWER_TOKENS: u64 = 256;

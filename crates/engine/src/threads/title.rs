@@ -6,7 +6,7 @@ use rethread_recall::{TITLE_SYSTEM_PROMPT, clean_title, title_prompt};
 use serde_json::json;
 
 use crate::EngineError;
-use crate::model::own_request;
+use crate::models::own_request;
 use crate::threads::TurnService;
 
 impl TurnService<'_> {

@@ -14,8 +14,8 @@ use serde_json::json;
 use super::compact::PlannedCost;
 use super::request_frame::RequestFrame;
 use super::{CompactReport, PendingTurn, tools};
-use crate::budget::LedgerMeter;
-use crate::model::ConfiguredModel;
+use crate::models::ConfiguredModel;
+use crate::models::LedgerMeter;
 use crate::threads::TurnService;
 use crate::{Engine, EngineError};
 

@@ -6,8 +6,8 @@ use rethread_model::{Episode, Session, Timestamp, ToolKind};
 use rethread_recall::SearchError;
 use rethread_store::{EpisodeKey, EpisodeWindow, ReadStore, SessionScope};
 
+use super::show::ensure_line_exists;
 use crate::search::{answer_of, prompt_of};
-use crate::show::ensure_line_exists;
 use crate::{EngineError, IndexOutcome, SessionService};
 
 /// Which episodes to list.

@@ -1,5 +1,7 @@
 //! Updates the search index from the store.
 
+mod snapshot;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,8 +14,11 @@ use rethread_store::ReadStore;
 
 use crate::{Engine, EngineError};
 
+pub use snapshot::expects_panic;
+pub(crate) use snapshot::{GuardedError, catch_index_damage};
+
 /// With fewer new entries the index is not updated: a commit costs more than reading them from the store.
-pub(crate) const MIN_ENTRIES_TO_COMMIT: u64 = 256;
+const MIN_ENTRIES_TO_COMMIT: u64 = 256;
 
 /// With more new entries a hook does not update the index; a sync or a search does, as they have more time.
 const MAX_ENTRIES_QUICK: u64 = 4_096;
@@ -156,7 +161,7 @@ impl Drop for DoneOnDrop<'_> {
     }
 }
 
-pub(crate) fn index_outcome(followed: IndexUpdate) -> IndexOutcome {
+fn index_outcome(followed: IndexUpdate) -> IndexOutcome {
     match followed {
         IndexUpdate::UpToDate => IndexOutcome::UpToDate,
         IndexUpdate::Busy => IndexOutcome::Busy,

@@ -3,7 +3,7 @@
 use rethread_model::{Entry, EntryKind, EntryRole, Episode, Session, SessionId};
 use rethread_store::{ChangedPath, EntryFilter, ReadStore, ToolTotal};
 
-use crate::resolver::stored_session;
+use super::stored_session;
 use crate::{EngineError, ListPage, ListedSession, PageRequest, SessionService};
 
 /// How much of a session is shown.

@@ -1,5 +1,7 @@
 //! The configured language model. Everything also works without one.
 
+mod budget;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -8,6 +10,9 @@ use rethread_model::OWN_CALL_TAG;
 use rethread_model::thread::ChatMessage;
 
 use crate::Engine;
+
+pub use budget::BudgetStatus;
+pub(crate) use budget::LedgerMeter;
 
 /// A larger file is certainly not a key.
 const MAX_KEY_FILE_BYTES: u64 = 64 * 1024;

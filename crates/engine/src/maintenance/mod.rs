@@ -1,5 +1,7 @@
 //! Rebuilds everything derived from transcripts, and checks that the stored data is consistent.
 
+mod replaced_store;
+
 use std::collections::HashSet;
 use std::time::Instant;
 
@@ -12,6 +14,8 @@ use rethread_store::{Batch, FailedCheck, ReadStore, SessionFilter, SessionNumber
 
 use crate::sync::{JobStart, ReadProgress, SyncPlan, SyncReport, SyncRequest, SyncTotals, TranscriptJob, run_plan};
 use crate::{Engine, EngineError};
+
+pub use replaced_store::CarryOverReport;
 
 /// What a rebuild did.
 #[derive(Clone, Debug)]

@@ -49,7 +49,7 @@ impl MaintenanceService<'_> {
     ) -> Result<T, EngineError> {
         match work() {
             Err(error) if error.is_store_unusable() => {
-                self.replace_store(&crate::doctor::with_cause(&error))?;
+                self.replace_store(&crate::reports::with_cause(&error))?;
                 work()
             }
             result => result,
@@ -142,7 +142,7 @@ impl MaintenanceService<'_> {
         if !error.is_store_unusable() {
             return None;
         }
-        if let Err(failure) = self.replace_store(&crate::doctor::with_cause(error)) {
+        if let Err(failure) = self.replace_store(&crate::reports::with_cause(error)) {
             self.engine.journal().error("replace_store", &failure);
             return None;
         }

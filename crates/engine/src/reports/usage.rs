@@ -7,7 +7,8 @@ use rethread_llm::{NanoUsd, list_price, price_thresholds};
 use rethread_model::{Agent, Timestamp, Tokens};
 use rethread_store::{LedgerTotal, ReadStore, SessionNumber, SessionScope, UsageFilter, UsageGrain, UsageTotal};
 
-use crate::{BudgetStatus, EngineError, ReportService, SessionTypeReduction, reduction};
+use super::reduction;
+use crate::{BudgetStatus, EngineError, ReportService, SessionTypeReduction};
 
 /// How usage is grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,11 +1,20 @@
 //! Sizes, counts and versions for `status`.
 
+mod doctor;
+mod reduction;
+mod usage;
+
 use std::path::PathBuf;
 
 use rethread_index::IndexLag;
 use rethread_store::{StoreStatistics, UsageFilter};
 
-use crate::{BudgetStatus, Engine, EngineError, EnrichmentStatus, SessionTypeReduction, TierStatus, reduction};
+use crate::{BudgetStatus, Engine, EngineError, EnrichmentStatus, TierStatus};
+
+pub(crate) use doctor::with_cause;
+pub use doctor::{Diagnosis, Finding, FindingLevel};
+pub use reduction::{SessionType, SessionTypeReduction};
+pub use usage::{OwnUsage, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals};
 
 /// Sizes, counts and versions.
 #[derive(Clone, Debug)]

@@ -8,7 +8,8 @@ use rethread_recall::{
 };
 use rethread_store::{ReadStore, SessionNumber};
 
-use crate::search::{catch_index_damage, search_in_sessions};
+use crate::index::catch_index_damage;
+use crate::search::search_in_sessions;
 use crate::{EngineError, ListedSession, SessionService};
 
 /// Shortest beginning of an id that is looked up.

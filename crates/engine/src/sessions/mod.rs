@@ -1,4 +1,11 @@
-//! Lists sessions.
+//! Lists sessions and the projects they belong to.
+
+mod board;
+mod episodes;
+mod page;
+mod resolve;
+mod show;
+mod timeline;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,6 +16,13 @@ use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
 
 use crate::lifecycle::Lifecycle;
 use crate::{Engine, EngineError};
+
+pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
+pub use episodes::EpisodeText;
+pub use page::{ChangedFile, SessionPage, SessionPageRequest};
+pub(crate) use resolve::stored_session;
+pub use show::{LogProfile, SessionLog, ShowRequest};
+pub use timeline::{Timeline, TimelineEpisode, TimelineRequest};
 
 /// Which sessions to list, newest first.
 #[derive(Clone, Debug, Default)]
