@@ -53,7 +53,7 @@ agents! {
 
 /// The name is not one of the supported agents.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown agent {0:?}; use {choices}", choices = choices())]
+#[error("unknown agent {0:?}; use {choices}", choices = Agent::any_of(&Agent::ALL))]
 pub struct UnknownAgent(pub String);
 
 impl Agent {
@@ -73,15 +73,20 @@ impl Agent {
         }
         longest
     };
+
+    /// The names of agents in a sentence: `claude-code, pi or native`.
+    pub fn any_of(agents: &[Agent]) -> String {
+        let names: Vec<&str> = agents.iter().map(|agent| agent.as_str()).collect();
+        match names.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
 }
 
 impl fmt::Display for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
-}
-
-/// `claude-code, pi or native`.
-fn choices() -> String {
-    format!("{} or {}", Agent::EXTERNAL.map(Agent::as_str).join(", "), Agent::Native)
 }

@@ -2,6 +2,7 @@
 
 use rethread_model::thread::without_inline_reasoning;
 use rethread_model::{EntryKind, EntryLocation, Timestamp};
+use serde_json::value::RawValue;
 
 use super::content::MessageBlock;
 use super::lenient::LenientText;
@@ -106,10 +107,22 @@ impl EventBuilder {
         self.push_with_id(id, EventBody::Text { kind, text, message_id, prompt_origin });
     }
 
-    /// Adds a tool call of the model.
+    /// Adds a tool call of the model, from a block of its message.
     pub(crate) fn add_call(&mut self, block: MessageBlock<'_>, message: &str, sink: &mut TextSink<'_>) {
-        let tool = tool_use(block.name.as_str(), block.input, sink);
-        let id = block.id.non_empty().map_or_else(|| self.next_id(), Into::into);
+        self.add_tool_call(block.id, block.name.as_str(), block.input, message, sink);
+    }
+
+    /// Adds a tool call of the model. `input` is the object with its arguments.
+    pub(crate) fn add_tool_call(
+        &mut self,
+        id: LenientText<'_>,
+        name: &str,
+        input: Option<&RawValue>,
+        message: &str,
+        sink: &mut TextSink<'_>,
+    ) {
+        let tool = tool_use(name, input, sink);
+        let id = id.non_empty().map_or_else(|| self.next_id(), Into::into);
         self.push(EventBody::ToolCall { id, message_id: Some(message.to_owned()), tool });
     }
 

@@ -211,7 +211,7 @@ fn suggest(context: &CommandContext, engine: &Engine) -> Result<(), Failure> {
 
 /// Plays the demo instead, so that a new user sees what to expect.
 fn no_agents(context: &CommandContext, unreadable: &[&str]) -> Result<Exit, Failure> {
-    let agents = Agent::EXTERNAL.map(Agent::as_str).join(" or ");
+    let agents = Agent::any_of(&Agent::EXTERNAL);
     let mut page = context.printer.page();
     page.line(Tone::Strong, &format!("No transcripts of {agents} were found."));
     print_unreadable(&mut page, unreadable);
