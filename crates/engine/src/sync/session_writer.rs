@@ -231,11 +231,12 @@ impl<'a> SessionWriter<'a> {
         } else {
             memory
         };
+        let format = format_of(session.agent);
         let (kind, parent) = match &self.job.start {
             JobStart::New(identity) => (identity.kind, identity.parent_external_id.clone()),
             // A name can change, so the kind is kept only if the id determines it.
-            _ if (format_of(session.agent).is_subagent_id)(&session.external_id) => (session.kind, None),
-            _ => (SessionKind::Main, None),
+            _ if format.names_subagents && !(format.is_subagent_id)(&session.external_id) => (SessionKind::Main, None),
+            _ => (session.kind, None),
         };
         let Some(mut main) = OpenSession::new(batch, number, &session, memory)? else {
             set_aside_before_reread(batch, (number, &session), transcript, progress)?;

@@ -71,6 +71,7 @@ fn new_rows_are_added_and_changed_rows_replace_what_was_stored() {
     home.sync();
     database.put("s2", "r4", 3000, &record("r4", "assistant", "It scatters.")).unwrap();
     assert_eq!(totals(&home.sync()), (1, 1, 0), "only the new row of one session");
+    assert_eq!(home.engine().sessions().resolve("s2").unwrap().session.kind, SessionKind::Child);
     database.put("s1", "r2", 4000, &record("r2", "assistant", "Because of scattering.")).unwrap();
     assert_eq!(totals(&home.sync()).2, 0);
     let dump = home.dump();

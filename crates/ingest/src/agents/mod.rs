@@ -75,6 +75,8 @@ pub struct AgentFormat {
     pub(crate) results_may_come_first: bool,
     /// Whether the id of a session marks it as a sub-agent's.
     pub is_subagent_id: fn(&str) -> bool,
+    /// Whether a session's name can mark it as a sub-agent's, until it gets another one.
+    pub names_subagents: bool,
     /// The session id in the path of a transcript, which may come from another machine.
     pub session_id_in_path: fn(&str) -> Option<&str>,
     /// The folders that hold the transcripts of one project. Without them, hooks list all new transcripts.
@@ -150,6 +152,7 @@ impl AgentFormat {
             call_ids_repeat: true,
             results_may_come_first: false,
             is_subagent_id: |_| false,
+            names_subagents: false,
             session_id_in_path: |_| None,
             project_folders: None,
             shown_names: |_| Vec::new(),

@@ -18,7 +18,6 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     call_ids_repeat: false,
     // Parallel calls are flushed in any order.
     results_may_come_first: true,
-    is_subagent_id: |id| id.contains("/agent-"),
     project_folders: Some(ProjectFolders { name: files::folder_name, parent: None, are_complete: true }),
     shown_names: registry::shown_names,
     resume: Some("claude --resume"),

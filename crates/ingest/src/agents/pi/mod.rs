@@ -18,6 +18,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     // the same time and content in two files is a copy.
     is_global_id: |id| id.starts_with("line-"),
     is_subagent_id: |id| id.starts_with("subagent-"),
+    names_subagents: true,
     session_id_in_path: files::session_id_in_path,
     project_folders: Some(ProjectFolders { name: files::folder_name, parent: Some("sessions"), are_complete: false }),
     ..AgentFormat::new(Agent::Pi, files::home, files::roots, lines::events)
