@@ -152,7 +152,7 @@ impl Batch<'_> {
                 let Some(text) = text.filter(|text| needle.matches(text)) else { continue };
                 // A list with one item per line loses only the matching lines.
                 let lines: Vec<&str> = text.lines().filter(|line| !needle.matches(line)).collect();
-                let is_list = *column == "prompt_entities";
+                let is_list = texts.table == "lifecycle";
                 let kept = if is_list { Value::Text(lines.join("\n")) } else { Value::Null };
                 let sql = format!("UPDATE {} SET {column} = ?{} WHERE {condition}", texts.table, key.len() + 1);
                 self.run(&sql, params_from_iter(key.iter().chain([&kept])))?;
