@@ -6,7 +6,8 @@ use rethread_ingest::facts::{exact_form, failure_line, identifying_line, is_read
 use rethread_ingest::tool_kind;
 use rethread_model::{Entity, EntityKind, FactState, Predicate, Timestamp, ToolKind};
 use rethread_recall::{
-    InjectionSection, SectionKind, best_fix, decision_line, decisions, fix_line, known_fixes, memory_block,
+    DECISION_PREDICATES, InjectionSection, SectionKind, best_fix, decision_line, decisions, fix_line, known_fixes,
+    memory_block,
 };
 use rethread_store::{FactQuery, FactRow, ReadStore, SessionScope};
 
@@ -94,10 +95,9 @@ impl FactFinder<'_> {
         if files.is_empty() {
             return Ok(None);
         }
-        let predicates = [Predicate::Decided, Predicate::Prefers, Predicate::Forbids];
         let query = FactQuery {
             scope: self.scope(),
-            predicates: &predicates,
+            predicates: &DECISION_PREDICATES,
             limit: Some(MAX_DECISIONS_SEARCHED),
             ..FactQuery::default()
         };

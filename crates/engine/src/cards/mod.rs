@@ -7,11 +7,12 @@ mod settings;
 
 use std::path::PathBuf;
 
-use rethread_model::{FactState, Predicate, Session, Timestamp};
-use rethread_recall::{CardFields, CardSource, card_by_rules, decisions, parse_card_fields};
+use rethread_model::{FactState, Session, Timestamp};
+use rethread_recall::{CardFields, CardSource, DECISION_PREDICATES, card_by_rules, decisions, parse_card_fields};
 use rethread_store::{CardRow, FactQuery, ReadStore, SessionKey, SessionNumber};
 use serde_json::{Value, json};
 
+use crate::sessions::number_of;
 use crate::{Engine, EngineError};
 
 pub(crate) use export::file_stem;
@@ -24,9 +25,6 @@ const FIRST_ENTRIES: u64 = 80;
 const MAX_ENTRY_BYTES: usize = 20_000;
 /// Entries read from the end of a session for a generated card.
 const LAST_ENTRIES: u64 = 400;
-
-/// Facts that a card lists as decisions.
-const CARD_PREDICATES: [Predicate; 3] = [Predicate::Decided, Predicate::Prefers, Predicate::Forbids];
 
 /// A card written by a model, in stored and in parsed form.
 type WrittenCard = (CardRow, CardFields);
@@ -129,8 +127,7 @@ impl CardService<'_> {
 
     fn session(self, store: &ReadStore, reference: &str) -> Result<(SessionNumber, Session), EngineError> {
         let session = self.engine.sessions().resolve_in(store, reference)?.session;
-        let number = store.session_number(session.id)?;
-        number.map(|number| (number, session)).ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))
+        Ok((number_of(store, session.id)?, session))
     }
 }
 
@@ -140,7 +137,7 @@ fn generated_fields(store: &ReadStore, number: SessionNumber, session: &Session)
         // The rest says nothing more about the topic.
         entry.text.truncate(entry.text.floor_char_boundary(MAX_ENTRY_BYTES));
     }
-    let query = FactQuery { predicates: &CARD_PREDICATES, session: Some(session.id), ..FactQuery::default() };
+    let query = FactQuery { predicates: &DECISION_PREDICATES, session: Some(session.id), ..FactQuery::default() };
     let made = decisions(&store.facts(&query)?).into_iter();
     let made: Vec<String> =
         made.filter(|one| one.is_open() && one.state == FactState::Confirmed).map(|one| one.in_words()).collect();

@@ -7,11 +7,12 @@ mod status;
 
 use rethread_llm::{ChatError, ChatLimits, NanoUsd};
 use rethread_model::{Session, Timestamp};
-use rethread_store::{EnrichmentBreaker, EnrichmentRow, ReadStore, SessionNumber, Store};
+use rethread_store::{EnrichmentBreaker, EnrichmentRow, ReadStore, Store};
 use serde_json::Value;
 
 use self::queue::{MAX_PROVIDER_FAILURES, first_retry};
 use crate::models::{ConfiguredModel, ModelError};
+use crate::sessions::number_of;
 use crate::threads::PlannedCost;
 use crate::{Engine, EngineError};
 
@@ -261,8 +262,7 @@ impl EnrichmentService<'_> {
     /// The queue row of the session that `reference` resolves to, whether or not it is due.
     fn row(self, store: &ReadStore, reference: &str) -> Result<EnrichmentRow, EngineError> {
         let session = self.engine.sessions().resolve_in(store, reference)?.session;
-        let unknown = || EngineError::UnknownReference(reference.to_owned());
-        let number: SessionNumber = store.session_number(session.id)?.ok_or_else(unknown)?;
+        let number = number_of(store, session.id)?;
         Ok(store.enrichment(number)?.unwrap_or_else(|| EnrichmentRow::new(number, self.engine.now())))
     }
 

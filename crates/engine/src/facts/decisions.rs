@@ -1,7 +1,6 @@
 //! Decisions, preferences and prohibitions.
 
-use rethread_model::Predicate;
-use rethread_recall::{Decision, decisions};
+use rethread_recall::{DECISION_PREDICATES, Decision, decisions};
 use rethread_store::{FactQuery, SessionScope};
 
 use crate::{EngineError, FactService};
@@ -24,8 +23,8 @@ impl FactService<'_> {
     pub fn decisions(self, request: &DecisionRequest) -> Result<Vec<Decision>, EngineError> {
         let until = self.parse_as_of(request.as_of.as_deref())?;
         let Some(store) = self.engine.reader()? else { return Ok(Vec::new()) };
-        let predicates = [Predicate::Decided, Predicate::Prefers, Predicate::Forbids];
-        let query = FactQuery { scope: request.scope.clone(), predicates: &predicates, until, ..FactQuery::default() };
+        let query =
+            FactQuery { scope: request.scope.clone(), predicates: &DECISION_PREDICATES, until, ..FactQuery::default() };
         let all = decisions(&store.facts(&query)?).into_iter();
         Ok(all.filter(|one| (request.include_inactive || one.is_open()) && one.mentions_all(&request.query)).collect())
     }

@@ -3,7 +3,9 @@
 use std::path::{Component, Path, PathBuf};
 
 use rethread_model::{Entity, EntityKind, Predicate, first_line, one_line};
-use rethread_recall::{Decision, FileTouch, Fix, all_file_names, decisions, file_touches, known_fixes, mentions_file};
+use rethread_recall::{
+    DECISION_PREDICATES, Decision, FileTouch, Fix, all_file_names, decisions, file_touches, known_fixes, mentions_file,
+};
 use rethread_store::{EntityQuery, EpisodeKey, FactQuery, FactRow, ReadStore, SessionScope};
 
 use crate::search::prompt_of;
@@ -74,7 +76,7 @@ impl FactService<'_> {
         }
         let named = |text: &str| names.iter().any(|name| mentions_file(text, name));
         let fixes = fixes_touching(&of(&[Predicate::FixedBy, Predicate::NotFixedBy])?, named);
-        let decided = decisions(&of(&[Predicate::Decided, Predicate::Prefers, Predicate::Forbids])?).into_iter();
+        let decided = decisions(&of(&DECISION_PREDICATES)?).into_iter();
         let decisions = decided.filter(|one| one.is_open() && (named(&one.statement) || named(&one.subject))).collect();
         Ok(FileHistory { names, touches, total, fixes, decisions })
     }

@@ -108,9 +108,7 @@ impl IndexService<'_> {
         let outcome = done.unwrap_or_else(|error| IndexOutcome::Failed(with_cause(&error)));
         IndexReport { outcome, seconds: start.elapsed().as_secs_f64() }
     }
-}
 
-impl IndexService<'_> {
     /// Runs the work. If it is long, indexes in parallel what it has stored so far: a sync leaves one core half idle.
     pub(crate) fn update_alongside<T>(self, is_long: bool, work: impl FnOnce() -> T) -> (T, Option<IndexReport>) {
         if !is_long {

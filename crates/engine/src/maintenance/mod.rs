@@ -142,9 +142,7 @@ impl MaintenanceService<'_> {
         damage.extend(self.verify_index(&store)?);
         Ok(VerifyReport { checks, damage, sessions: sessions.len() as u64 })
     }
-}
 
-impl MaintenanceService<'_> {
     /// Checks that every line of every log is an undamaged record and that record numbers have no gaps. An incomplete
     /// line is fine: a killed process left it, it was never acknowledged, and readers skip it.
     fn verify_threads(self) -> Result<Vec<FailedCheck>, EngineError> {

@@ -19,6 +19,7 @@ pub use handoff::HandoffReport;
 
 use crate::awareness::without_secrets;
 use crate::models::{ConfiguredModel, ModelError, own_request};
+use crate::sessions::number_of;
 use crate::{Engine, EngineError, ListedSession, PlannedCost};
 
 pub use references::ResolvedReferences;
@@ -205,12 +206,10 @@ impl QuestionService<'_> {
     pub fn answer_for_reference(
         self,
         store: &ReadStore,
-        session: &Session,
+        number: SessionNumber,
         question: &str,
     ) -> Result<CitedAnswer, EngineError> {
         let question = without_secrets(question);
-        let unknown = || EngineError::UnknownReference(session.id.to_string());
-        let number = store.session_number(session.id)?.ok_or_else(unknown)?;
         let key = normalize_question(&question);
         let cache_key = SessionQuestion { session: number, change: store.last_change(number)?, question: &key };
         let cached = store.cached_answer(cache_key, None)?.and_then(|(_, text)| serde_json::from_str(&text).ok());
@@ -233,10 +232,9 @@ impl QuestionService<'_> {
         if request.reference.trim().is_empty() {
             return Err(AskError::InvalidArgs("the session reference is empty".to_owned()));
         }
-        let unknown = || EngineError::UnknownReference(request.reference.clone());
-        let store = self.engine.reader()?.ok_or_else(unknown)?;
+        let store = self.engine.reader_for(&request.reference)?;
         let listed = self.engine.sessions().resolve_in(&store, &request.reference)?;
-        let number = store.session_number(listed.session.id).map_err(EngineError::from)?.ok_or_else(unknown)?;
+        let number = number_of(&store, listed.session.id)?;
         let change = store.last_change(number).map_err(EngineError::from)?;
         let entries = store.entries(listed.session.id, EntryFilter::default()).map_err(EngineError::from)?;
         if entries.iter().all(|entry| entry.text.trim().is_empty()) {

@@ -7,6 +7,7 @@ use rethread_recall::{
 };
 use rethread_store::{ReadStore, SessionScope};
 
+use crate::sessions::number_of;
 use crate::{EngineError, QuestionService};
 
 /// The references in a text and what they resolve to.
@@ -108,9 +109,8 @@ impl QuestionService<'_> {
         session: Session,
         question: Option<&str>,
     ) -> Result<ReferencedSession, EngineError> {
-        let unknown = || EngineError::UnknownReference(session.id.to_string());
-        let number = store.session_number(session.id)?.ok_or_else(unknown)?;
-        let answer = question.map(|question| self.answer_for_reference(store, &session, question)).transpose()?;
+        let number = number_of(store, session.id)?;
+        let answer = question.map(|question| self.answer_for_reference(store, number, question)).transpose()?;
         // If nothing matches the question, the summary is more useful.
         let answer = answer.filter(|answer| !(answer.is_extractive && answer.citations.is_empty()));
         let card = self.engine.cards().of_session(store, number, session)?;

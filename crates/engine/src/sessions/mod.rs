@@ -20,7 +20,7 @@ use crate::{Engine, EngineError};
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use episodes::EpisodeText;
 pub use page::{ChangedFile, SessionPage, SessionPageRequest};
-pub(crate) use resolve::stored_session;
+pub(crate) use resolve::{number_of, stored_session};
 pub use show::{LogProfile, SessionLog, ShowRequest};
 pub use timeline::{Timeline, TimelineEpisode, TimelineRequest};
 

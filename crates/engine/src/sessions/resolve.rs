@@ -161,6 +161,11 @@ pub(crate) fn stored_session(store: &ReadStore, id: SessionId) -> Result<Option<
     Ok(store.sessions_by_exact_reference(&id.to_string())?.into_iter().find(|session| session.id == id))
 }
 
+/// The number of a session that was just found.
+pub(crate) fn number_of(store: &ReadStore, id: SessionId) -> Result<SessionNumber, EngineError> {
+    store.session_number(id)?.ok_or_else(|| EngineError::UnknownReference(id.to_string()))
+}
+
 /// Sessions by id, alias, or a part of an id: its beginning, or its end, which is what short ids are.
 fn sessions_by_id(store: &ReadStore, text: &str, form: ReferenceForm) -> Result<Vec<Session>, EngineError> {
     let mut found = store.sessions_by_exact_reference(text)?;

@@ -6,6 +6,7 @@ use rethread_model::{Episode, Session, Timestamp, ToolKind};
 use rethread_recall::SearchError;
 use rethread_store::{EpisodeKey, EpisodeWindow, ReadStore, SessionScope};
 
+use super::number_of;
 use super::show::ensure_line_exists;
 use crate::search::{answer_of, prompt_of};
 use crate::{EngineError, IndexOutcome, SessionService};
@@ -108,7 +109,7 @@ impl SessionService<'_> {
             key
         } else {
             let (listed, line) = self.resolve_citation(store, id)?;
-            let number = store.session_number(listed.session.id)?.ok_or_else(unknown)?;
+            let number = number_of(store, listed.session.id)?;
             if let Some(line) = line {
                 ensure_line_exists(store, &listed, line)?;
             }

@@ -249,10 +249,11 @@ fn hook_uses_cached_answers_and_sends_no_request() {
     let engine = engine(&home, &server, &[]);
     let session = engine.sessions().resolve(SESSION).unwrap().session;
     let store = home.store();
-    let first = engine.questions().answer_for_reference(&store, &session, WHY).unwrap();
+    let session = store.session_number(session.id).unwrap().unwrap();
+    let first = engine.questions().answer_for_reference(&store, session, WHY).unwrap();
     assert!(first.is_extractive && !first.citations.is_empty());
     engine.questions().ask(&request(WHY)).unwrap();
-    assert!(!engine.questions().answer_for_reference(&store, &session, WHY).unwrap().is_extractive);
+    assert!(!engine.questions().answer_for_reference(&store, session, WHY).unwrap().is_extractive);
     assert_eq!(server.bodies().len(), 1);
 }
 

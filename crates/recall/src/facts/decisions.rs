@@ -5,6 +5,9 @@ use rethread_store::FactRow;
 
 use super::{FactSource, normalize, oldest_first};
 
+/// Predicates of facts that are decisions, preferences or prohibitions.
+pub const DECISION_PREDICATES: [Predicate; 3] = [Predicate::Decided, Predicate::Prefers, Predicate::Forbids];
+
 /// A decision, preference or prohibition, with the time it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {

@@ -18,7 +18,7 @@ mod workflows;
 use rethread_model::{Agent, SessionId, Timestamp};
 use rethread_store::FactRow;
 
-pub use decisions::{Decision, decisions};
+pub use decisions::{DECISION_PREDICATES, Decision, decisions};
 pub use extraction_prompt::{
     CitedFact, CitedFacts, FACTS_SYSTEM_PROMPT, FactPromptChunk, MAX_FACTS, fact_prompt_chunks, facts_schema,
     parse_cited_facts,
