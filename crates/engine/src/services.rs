@@ -7,119 +7,65 @@ use crate::{
     SyncService, ThreadService, TurnService,
 };
 
-impl Engine {
+/// Gives the engine one accessor per row.
+macro_rules! services {
+    ($($(#[$doc:meta])* $vis:vis $accessor:ident: $service:ident)*) => {
+        impl Engine {
+            $(
+                $(#[$doc])*
+                $vis fn $accessor(&self) -> $service<'_> {
+                    $service { engine: self }
+                }
+            )*
+        }
+    };
+}
+
+services! {
     /// Shows a session what the other sessions did.
-    pub fn awareness(&self) -> AwarenessService<'_> {
-        AwarenessService { engine: self }
-    }
-
+    pub awareness: AwarenessService
     /// Changes states, tasks, notes and names of sessions.
-    pub fn lifecycle(&self) -> LifecycleService<'_> {
-        LifecycleService { engine: self }
-    }
-
+    pub lifecycle: LifecycleService
     /// Answers hook events of agents.
-    pub fn hooks(&self) -> HookService<'_> {
-        HookService { engine: self }
-    }
-
+    pub hooks: HookService
     /// Installs and removes hooks, plugin, extension and service.
-    pub fn install(&self) -> InstallService<'_> {
-        InstallService { engine: self }
-    }
-
+    pub install: InstallService
     /// Creates, reads and deletes threads.
-    pub fn threads(&self) -> ThreadService<'_> {
-        ThreadService { engine: self }
-    }
-
+    pub threads: ThreadService
     /// Runs turns, compactions and titles of threads.
-    pub fn turns(&self) -> TurnService<'_> {
-        TurnService { engine: self }
-    }
-
+    pub turns: TurnService
     /// Lists and deletes conversations: sessions of agents, and threads.
-    pub fn conversations(&self) -> ConversationService<'_> {
-        ConversationService { engine: self }
-    }
-
+    pub conversations: ConversationService
     /// Locks, tokens and the log of the server.
-    pub fn server(&self) -> ServerService<'_> {
-        ServerService { engine: self }
-    }
-
+    pub server: ServerService
     /// Reads new transcript lines into the store.
-    pub fn sync(&self) -> SyncService<'_> {
-        SyncService { engine: self }
-    }
-
+    pub sync: SyncService
     /// The full-text index, which is derived from the store.
-    pub fn index(&self) -> IndexService<'_> {
-        IndexService { engine: self }
-    }
-
+    pub index: IndexService
     /// Searches all sessions.
-    pub fn search(&self) -> SearchService<'_> {
-        SearchService { engine: self }
-    }
-
+    pub search: SearchService
     /// Vectors of entries, if an embedding model is configured.
-    pub(crate) fn embeddings(&self) -> EmbeddingService<'_> {
-        EmbeddingService { engine: self }
-    }
-
+    pub(crate) embeddings: EmbeddingService
     /// Lists sessions, finds the one that is meant, and reads its entries.
-    pub fn sessions(&self) -> SessionService<'_> {
-        SessionService { engine: self }
-    }
-
+    pub sessions: SessionService
     /// What is known about errors, decisions, files and other entities.
-    pub fn facts(&self) -> FactService<'_> {
-        FactService { engine: self }
-    }
-
+    pub facts: FactService
     /// Lets a model add facts to sessions.
-    pub fn enrichment(&self) -> EnrichmentService<'_> {
-        EnrichmentService { engine: self }
-    }
-
+    pub enrichment: EnrichmentService
     /// Name, description, summary and tags of a session.
-    pub fn cards(&self) -> CardService<'_> {
-        CardService { engine: self }
-    }
-
+    pub cards: CardService
     /// Answers questions about a session, and resolves `@@session` in a prompt.
-    pub fn questions(&self) -> QuestionService<'_> {
-        QuestionService { engine: self }
-    }
-
+    pub questions: QuestionService
     /// Notes that an agent or a user wants to keep.
-    pub fn notes(&self) -> NoteService<'_> {
-        NoteService { engine: self }
-    }
-
+    pub notes: NoteService
     /// Erases sessions and texts for good.
-    pub fn forget(&self) -> ForgetService<'_> {
-        ForgetService { engine: self }
-    }
-
+    pub forget: ForgetService
     /// Rebuilds, verifies and replaces the store.
-    pub fn maintenance(&self) -> MaintenanceService<'_> {
-        MaintenanceService { engine: self }
-    }
-
+    pub maintenance: MaintenanceService
     /// Status, usage and diagnosis.
-    pub fn reports(&self) -> ReportService<'_> {
-        ReportService { engine: self }
-    }
-
+    pub reports: ReportService
     /// The configured language model and its budget.
-    pub fn models(&self) -> ModelService<'_> {
-        ModelService { engine: self }
-    }
-
+    pub models: ModelService
     /// Our own log.
-    pub fn journal(&self) -> JournalService<'_> {
-        JournalService { engine: self }
-    }
+    pub journal: JournalService
 }
