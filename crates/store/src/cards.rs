@@ -1,9 +1,9 @@
 //! Cards written by a model, and the entries a model reads to write one.
 
 use rethread_model::{Entry, Timestamp};
-use rusqlite::{OptionalExtension, Row, params};
 
 use crate::lifecycle::BY_EXTERNAL_ID;
+use crate::sql::{columns, values};
 use crate::{Batch, ReadStore, SessionKey, SessionNumber, StoreError, entries};
 
 /// A card written by a model.
@@ -35,23 +35,28 @@ impl ReadStore {
             "SELECT fields, model, created_at, updated_at, leaf_id, prompts FROM card WHERE {BY_EXTERNAL_ID}
              AND fields IS NOT NULL"
         );
-        self.query_card(&sql, key, |row| {
+        self.sql.one(&sql, values![key.agent, key.external_id], |row| {
             Ok(CardRow {
-                fields_json: row.get(0)?,
-                model: row.get(1)?,
-                created_at: Timestamp::from_millis(row.get(2)?),
-                updated_at: Timestamp::from_millis(row.get(3)?),
-                leaf_id: row.get(4)?,
-                prompts: row.get::<_, i64>(5)? as u64,
+                fields_json: row.string("fields")?,
+                model: row.string("model")?,
+                created_at: row.time("created_at")?,
+                updated_at: row.time("updated_at")?,
+                leaf_id: row.string("leaf_id")?,
+                prompts: row.u64("prompts")?,
             })
         })
     }
 
+    /// The name on the card that a model wrote.
+    pub fn card_name(&self, key: SessionKey<'_>) -> Result<Option<String>, StoreError> {
+        Ok(self.card(key)?.and_then(|card| name_in(&card.fields_json)))
+    }
+
     /// Native id of the last entry at a failed attempt since the last card.
     pub fn failed_card_leaf(&self, key: SessionKey<'_>) -> Result<Option<String>, StoreError> {
-        Ok(self
-            .query_card(&format!("SELECT failed_leaf_id FROM card WHERE {BY_EXTERNAL_ID}"), key, |row| row.get(0))?
-            .flatten())
+        let sql = format!("SELECT failed_leaf_id FROM card WHERE {BY_EXTERNAL_ID}");
+        let found = self.sql.one(&sql, values![key.agent, key.external_id], |row| row.opt_string("failed_leaf_id"))?;
+        Ok(found.flatten())
     }
 
     /// The first and the last entries of the current branch, oldest first, and the last summary between them. Leaves
@@ -75,37 +80,26 @@ impl ReadStore {
     /// Messages of user and model on the current branch, oldest first: the shortest end of it that has more than
     /// `bytes` bytes, or all of it.
     pub fn branch_messages(&self, session: SessionNumber, bytes: u64) -> Result<Vec<Entry>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<Entry>> {
-            let sql = format!(
-                "SELECT {} FROM entry WHERE {ON_CURRENT_BRANCH} AND {IS_MESSAGE} ORDER BY seq DESC",
-                entries::COLUMNS
-            );
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(params![self.space.as_str(), session.0])?;
-            let (mut messages, mut size) = (Vec::new(), 0);
-            while let Some(row) = rows.next()? {
-                let entry = entries::from_row(row)?;
-                size += entry.text.len() as u64;
-                messages.push(entry);
-                if size > bytes {
-                    break;
-                }
-            }
-            messages.reverse();
-            Ok(messages)
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = format!(
+            "SELECT {} FROM entry WHERE {ON_CURRENT_BRANCH} AND {IS_MESSAGE} ORDER BY seq DESC",
+            entries::COLUMNS
+        );
+        let (mut messages, mut size) = (Vec::new(), 0);
+        self.sql.each_while(&sql, values![session], |row| {
+            let entry = entries::from_row(row)?;
+            size += entry.text.len() as u64;
+            messages.push(entry);
+            Ok::<_, StoreError>(size <= bytes)
+        })?;
+        messages.reverse();
+        Ok(messages)
     }
 
     /// Native id of the last message of user or model on the current branch.
     pub fn last_message_id(&self, session: SessionNumber) -> Result<Option<String>, StoreError> {
         let sql =
             format!("SELECT native_id FROM entry WHERE {ON_CURRENT_BRANCH} AND {IS_MESSAGE} ORDER BY seq DESC LIMIT 1");
-        let read = || {
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            statement.query_row(params![self.space.as_str(), session.0], |row| row.get(0)).optional()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.one(&sql, values![session], |row| row.string("native_id"))
     }
 
     /// How many prompts the current branch has after an entry; all of them if the entry is not on it (E001-09).
@@ -114,11 +108,7 @@ impl ReadStore {
             "SELECT count(*) FROM entry WHERE {ON_CURRENT_BRANCH} AND kind = 'prompt'
              AND seq > coalesce((SELECT max(seq) FROM entry WHERE {ON_CURRENT_BRANCH} AND native_id = ?3), -1)"
         );
-        let read = || -> rusqlite::Result<i64> {
-            let values = params![self.space.as_str(), session.0, leaf];
-            self.connection.prepare_cached(&sql)?.query_row(values, |row| row.get(0))
-        };
-        read().map(|count| count as u64).map_err(|cause| self.err(cause))
+        self.sql.count(&sql, values![session, leaf])
     }
 
     fn branch_entries(
@@ -128,64 +118,42 @@ impl ReadStore {
         seq: u64,
         limit: u64,
     ) -> Result<Vec<Entry>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<Entry>> {
-            let sql = format!("SELECT {} FROM entry WHERE {ON_CURRENT_BRANCH} AND {condition}", entries::COLUMNS);
-            let values = params![self.space.as_str(), session.0, seq as i64, limit as i64];
-            self.connection.prepare_cached(&sql)?.query_map(values, entries::from_row)?.collect()
-        };
-        read().map_err(|cause| self.err(cause))
-    }
-
-    fn query_card<T>(
-        &self,
-        sql: &str,
-        key: SessionKey<'_>,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>, StoreError> {
-        let query = || {
-            let values = params![self.space.as_str(), key.agent.as_str(), key.external_id];
-            self.connection.prepare_cached(sql)?.query_row(values, read).optional()
-        };
-        query().map_err(|cause| self.err(cause))
+        let sql = format!("SELECT {} FROM entry WHERE {ON_CURRENT_BRANCH} AND {condition}", entries::COLUMNS);
+        self.sql.all(&sql, values![session, seq, limit], entries::from_row)
     }
 }
 
 impl Batch<'_> {
-    /// The name on the card that a model wrote.
-    pub fn card_name(&self, key: SessionKey<'_>) -> Result<Option<String>, StoreError> {
-        let sql = format!("SELECT json_extract(fields, '$.name') FROM card WHERE {BY_EXTERNAL_ID}");
-        let values = params![self.space(), key.agent.as_str(), key.external_id];
-        Ok(self.one(&sql, values, |row| row.get(0))?.flatten())
-    }
-
     /// Stores a card. The creation time of the session's first card is kept (E001-07).
     pub fn save_card(&mut self, key: SessionKey<'_>, card: &CardRow) -> Result<(), StoreError> {
-        self.run(
-            "INSERT INTO card (space, agent, external_id, fields, model, created_at, updated_at, leaf_id, prompts)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-             ON CONFLICT DO UPDATE SET fields = excluded.fields, model = excluded.model,
-             created_at = coalesce(created_at, excluded.created_at), updated_at = excluded.updated_at,
-             leaf_id = excluded.leaf_id, prompts = excluded.prompts, failed_leaf_id = NULL",
-            params![
-                self.space(),
-                key.agent.as_str(),
-                key.external_id,
-                card.fields_json,
-                card.model,
-                card.created_at.as_millis(),
-                card.updated_at.as_millis(),
-                card.leaf_id,
-                card.prompts as i64,
-            ],
+        let first = self.card(key)?.map_or(card.created_at, |first| first.created_at);
+        self.upsert(
+            "card",
+            columns! { agent: key.agent, external_id: key.external_id },
+            columns! {
+                fields: card.fields_json,
+                model: card.model,
+                created_at: first,
+                updated_at: card.updated_at,
+                leaf_id: card.leaf_id,
+                prompts: card.prompts,
+                failed_leaf_id: None::<&str>,
+            },
         )
     }
 
     /// Records where an attempt failed, so that the next one waits for new entries.
     pub fn record_failed_card(&mut self, key: SessionKey<'_>, leaf: &str) -> Result<(), StoreError> {
-        self.run(
-            "INSERT INTO card (space, agent, external_id, failed_leaf_id) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT DO UPDATE SET failed_leaf_id = excluded.failed_leaf_id",
-            params![self.space(), key.agent.as_str(), key.external_id, leaf],
-        )
+        let columns = columns! { failed_leaf_id: leaf };
+        self.upsert("card", columns! { agent: key.agent, external_id: key.external_id }, columns)
+    }
+}
+
+/// The name in the fields of a card.
+pub(crate) fn name_in(fields: &str) -> Option<String> {
+    let mut fields: serde_json::Value = serde_json::from_str(fields).ok()?;
+    match fields.get_mut("name")?.take() {
+        serde_json::Value::String(name) => Some(name),
+        _ => None,
     }
 }

@@ -1,8 +1,8 @@
 //! Which sessions changed recently, for live views.
 
 use rethread_model::{Agent, SessionId, Timestamp};
-use rusqlite::{Params, Row, params};
 
+use crate::sql::{Row, values};
 use crate::{ReadStore, StoreError};
 
 /// A session that changed or was removed.
@@ -19,57 +19,45 @@ pub struct ChangedSession {
 impl ReadStore {
     /// Sessions with a higher change number than `change`, in order of change, removed ones included.
     pub fn sessions_changed_after(&self, change: i64, limit: u64) -> Result<Vec<ChangedSession>, StoreError> {
-        self.changed_sessions(
-            "SELECT id, agent, name FROM session INDEXED BY session_by_change
-             WHERE space = ?1 AND change > ?2 ORDER BY change LIMIT ?3",
-            params![self.space.as_str(), change, limit as i64],
-        )
+        let sql = format!(
+            "SELECT id, agent, name FROM session {} WHERE space = ?1 AND change > ?2 ORDER BY change LIMIT ?3",
+            self.sql.index("session_by_change")
+        );
+        self.sql.known(&sql, values![change, limit], from_row)
     }
 
     /// Sessions that a hook or a command touched or closed at that time or later.
     pub fn sessions_touched_since(&self, since: Timestamp, limit: u64) -> Result<Vec<ChangedSession>, StoreError> {
-        self.changed_sessions(
+        self.sql.known(
             "SELECT session.id, session.agent, session.name FROM lifecycle
              JOIN session ON session.space = lifecycle.space
              AND session.agent = lifecycle.agent AND session.external_id = lifecycle.external_id
-             WHERE lifecycle.space = ?1 AND max(lifecycle.touched_at, coalesce(lifecycle.closed_at, 0)) >= ?2 LIMIT ?3",
-            params![self.space.as_str(), since.as_millis(), limit as i64],
+             WHERE lifecycle.space = ?1 AND (lifecycle.touched_at >= ?2 OR lifecycle.closed_at >= ?2) LIMIT ?3",
+            values![since, limit],
+            from_row,
         )
     }
 
     /// The most recently active sessions that have a name.
     pub fn newest_named_sessions(&self, limit: u64) -> Result<Vec<ChangedSession>, StoreError> {
-        self.changed_sessions(
-            "SELECT id, agent, name FROM session INDEXED BY session_by_time
+        let sql = format!(
+            "SELECT id, agent, name FROM session {}
              WHERE space = ?1 AND name IS NOT NULL ORDER BY last_activity_at DESC LIMIT ?2",
-            params![self.space.as_str(), limit as i64],
-        )
+            self.sql.index("session_by_time")
+        );
+        self.sql.known(&sql, values![limit], from_row)
     }
 
     /// When a hook or a command last touched or closed any session.
     pub fn last_touched_at(&self) -> Result<Timestamp, StoreError> {
-        let read = || -> rusqlite::Result<i64> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT coalesce(max(max(touched_at, coalesce(closed_at, 0))), 0) FROM lifecycle WHERE space = ?1",
-            )?;
-            statement.query_row([self.space.as_str()], |row| row.get(0))
-        };
-        read().map(Timestamp::from_millis).map_err(|cause| self.err(cause))
-    }
-
-    fn changed_sessions(&self, sql: &str, values: impl Params) -> Result<Vec<ChangedSession>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<ChangedSession>> {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let rows = statement.query_map(values, from_row)?;
-            rows.filter_map(Result::transpose).collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = "SELECT max(touched_at) AS touched, max(closed_at) AS closed FROM lifecycle WHERE space = ?1";
+        let found = self.sql.one(sql, &[], |row| Ok(row.opt_time("touched")?.max(row.opt_time("closed")?)))?;
+        Ok(found.flatten().unwrap_or_default())
     }
 }
 
 /// None for a row of an agent that only a newer version of the program knows.
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<ChangedSession>> {
-    let Ok(id) = row.get_ref(0)?.as_str()?.parse() else { return Ok(None) };
-    let Ok(agent) = row.get_ref(1)?.as_str()?.parse() else { return Ok(None) };
-    Ok(Some(ChangedSession { id, agent, name: row.get(2)? }))
+fn from_row(row: &Row<'_>) -> Result<Option<ChangedSession>, StoreError> {
+    let (Some(id), Some(agent)) = (row.parsed("id")?, row.parsed("agent")?) else { return Ok(None) };
+    Ok(Some(ChangedSession { id, agent, name: row.opt_string("name")? }))
 }

@@ -1,9 +1,9 @@
 //! Embeddings of entries: which entries need one, storing them, reading all of them.
 
-use rusqlite::{OptionalExtension, params};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::feed::EPISODE_ENTRIES;
+use crate::sql::values;
 use crate::{Batch, QuantizedVector, ReadStore, SessionNumber, StoreError};
 
 /// Entries that get an embedding: messages and summaries. Calls and errors are found by full-text search.
@@ -44,50 +44,38 @@ impl PendingEmbeddings {
 impl ReadStore {
     /// Entries without an embedding of this model, or with one of an older text.
     pub fn pending_embeddings(&self, model: &str, limit: usize) -> Result<PendingEmbeddings, StoreError> {
-        let read = || -> rusqlite::Result<PendingEmbeddings> {
-            let snapshot = self.connection.unchecked_transaction()?;
-            let done = self.counter(&counter_name(model))?;
-            let mut found = PendingEmbeddings { done, head: self.counter("change")?, ..PendingEmbeddings::default() };
-            let sql = format!(
-                "SELECT entry.session, entry.seq, entry.text, embedding.text_hash
-                 FROM episode INDEXED BY episode_by_change CROSS JOIN {EPISODE_ENTRIES} AND {IS_EMBEDDABLE}
-                 LEFT JOIN embedding ON embedding.space = entry.space AND embedding.session = entry.session
-                 AND embedding.seq = entry.seq AND embedding.model = ?3
-                 WHERE episode.space = ?1 AND episode.change > ?2 ORDER BY episode.change DESC"
-            );
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(params![self.space.as_str(), done, model])?;
-            while let Some(row) = rows.next()? {
-                let text = row.get_ref(2)?.as_str()?;
-                let is_current = row.get::<_, Option<i64>>(3)? == Some(hash(text));
-                // Servers reject blank text.
-                if is_current || text.trim().is_empty() {
-                    continue;
-                }
-                if found.entries.len() == limit {
-                    found.has_more = true;
-                    break;
-                }
-                let (session, seq) = (SessionNumber(row.get(0)?), row.get::<_, i64>(1)? as u64);
+        let _snapshot = self.snapshot()?;
+        let done = self.counter(&counter_name(model))?;
+        let mut found = PendingEmbeddings { done, head: self.counter("change")?, ..PendingEmbeddings::default() };
+        let sql = format!(
+            "SELECT entry.session, entry.seq, entry.text, embedding.text_hash
+             FROM episode {} {} {EPISODE_ENTRIES} AND {IS_EMBEDDABLE}
+             LEFT JOIN embedding ON embedding.space = entry.space AND embedding.session = entry.session
+             AND embedding.seq = entry.seq AND embedding.model = ?3
+             WHERE episode.space = ?1 AND episode.change > ?2 ORDER BY episode.change DESC",
+            self.sql.index("episode_by_change"),
+            self.sql.dialect().ordered_join(),
+        );
+        self.sql.each_while(&sql, values![done, model], |row| {
+            let text = row.text("text")?;
+            // Servers reject blank text.
+            if row.opt_int("text_hash")? == Some(hash(text)) || text.trim().is_empty() {
+                return Ok(true);
+            }
+            found.has_more = found.entries.len() == limit;
+            if !found.has_more {
+                let (session, seq) = (row.session("session")?, row.u64("seq")?);
                 found.entries.push(EmbeddableEntry { session, seq, text: text.to_owned() });
             }
-            drop(rows);
-            drop(statement);
-            snapshot.finish()?;
-            Ok(found)
-        };
-        read().map_err(|cause| self.err(cause))
+            Ok::<_, StoreError>(!found.has_more)
+        })?;
+        Ok(found)
     }
 
     /// The dimension of this model's embeddings; `None` if there are none.
     pub fn embedding_dimension(&self, model: &str) -> Result<Option<usize>, StoreError> {
-        let read = || {
-            self.connection
-                .prepare_cached("SELECT length(vector) FROM embedding WHERE space = ?1 AND model = ?2 LIMIT 1")?
-                .query_row(params![self.space.as_str(), model], |row| row.get::<_, i64>(0))
-                .optional()
-        };
-        read().map(|length| length.map(|length| length as usize)).map_err(|cause| self.err(cause))
+        let sql = "SELECT vector FROM embedding WHERE space = ?1 AND model = ?2 LIMIT 1";
+        self.sql.one(sql, values![model], |row| Ok(row.bytes("vector")?.len()))
     }
 
     /// Calls `each` with all embeddings of this model, by session and position.
@@ -96,25 +84,19 @@ impl ReadStore {
         model: &str,
         mut each: impl FnMut(SessionNumber, u64, &[u8]),
     ) -> Result<(), StoreError> {
-        let mut read = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT session, seq, vector FROM embedding WHERE space = ?1 AND model = ?2 ORDER BY session, seq",
-            )?;
-            let mut rows = statement.query(params![self.space.as_str(), model])?;
-            while let Some(row) = rows.next()? {
-                let seq: i64 = row.get(1)?;
-                each(SessionNumber(row.get(0)?), seq as u64, row.get_ref(2)?.as_blob()?);
-            }
-            Ok(())
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.each(
+            "SELECT session, seq, vector FROM embedding WHERE space = ?1 AND model = ?2 ORDER BY session, seq",
+            values![model],
+            |row| {
+                each(row.session("session")?, row.u64("seq")?, row.bytes("vector")?);
+                Ok(())
+            },
+        )
     }
 
-    fn counter(&self, name: &str) -> rusqlite::Result<i64> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT value FROM counter WHERE space = ?1 AND name = ?2")?;
-        let found = statement.query_row(params![self.space.as_str(), name], |row| row.get(0)).optional()?;
-        Ok(found.unwrap_or(0))
+    pub(crate) fn counter(&self, name: &str) -> Result<i64, StoreError> {
+        let sql = "SELECT value FROM counter WHERE space = ?1 AND name = ?2";
+        Ok(self.sql.one(sql, values![name], |row| row.int("value"))?.unwrap_or(0))
     }
 }
 
@@ -127,15 +109,14 @@ impl Batch<'_> {
         vectors: &[QuantizedVector],
     ) -> Result<(), StoreError> {
         // An entry has an embedding of one model only, so the progress of other models is lost.
-        self.run(
-            "DELETE FROM counter WHERE space = ?1 AND substr(name, 1, length(?2)) = ?2 AND name <> ?3",
-            params![self.space(), COUNTER_PREFIX, counter_name(model)],
-        )?;
+        self.clear_progress(Some(model))?;
         for (entry, vector) in entries.iter().zip(vectors) {
-            self.run(
-                "INSERT OR REPLACE INTO embedding (space, session, seq, model, text_hash, vector)
-                 SELECT space, session, seq, ?4, ?5, ?6 FROM entry WHERE space = ?1 AND session = ?2 AND seq = ?3",
-                params![self.space(), entry.session.0, entry.seq as i64, model, hash(&entry.text), vector.to_bytes()],
+            self.sql.run(
+                "INSERT INTO embedding (space, session, seq, model, text_hash, vector)
+                 SELECT space, session, seq, ?4, ?5, ?6 FROM entry WHERE space = ?1 AND session = ?2 AND seq = ?3
+                 ON CONFLICT (space, session, seq) DO UPDATE SET model = excluded.model,
+                 text_hash = excluded.text_hash, vector = excluded.vector",
+                values![entry.session, entry.seq, model, hash(&entry.text), vector.to_bytes()],
             )?;
         }
         Ok(())
@@ -143,20 +124,20 @@ impl Batch<'_> {
 
     /// Records that all entries found have their embedding now, so that only later changes are examined next time.
     pub fn mark_embedded(&mut self, model: &str, found: &PendingEmbeddings) -> Result<(), StoreError> {
-        if found.has_more {
-            return Ok(());
-        }
-        self.run(
-            "INSERT OR REPLACE INTO counter (space, name, value) VALUES (?1, ?2, ?3)",
-            params![self.space(), counter_name(model), found.head],
-        )
+        if found.has_more { Ok(()) } else { self.set_counter(&counter_name(model), found.head) }
     }
 
     /// Deletes all embeddings, because another model is behind the same name now.
     pub fn clear_embeddings(&mut self) -> Result<(), StoreError> {
-        self.run("DELETE FROM embedding WHERE space = ?1", params![self.space()])?;
-        let sql = "DELETE FROM counter WHERE space = ?1 AND substr(name, 1, length(?2)) = ?2";
-        self.run(sql, params![self.space(), COUNTER_PREFIX])
+        self.sql.run("DELETE FROM embedding WHERE space = ?1", &[])?;
+        self.clear_progress(None)
+    }
+
+    fn clear_progress(&self, except: Option<&str>) -> Result<(), StoreError> {
+        self.sql.run(
+            "DELETE FROM counter WHERE space = ?1 AND substr(name, 1, length(?2)) = ?2 AND name <> ?3",
+            values![COUNTER_PREFIX, except.map(counter_name).unwrap_or_default()],
+        )
     }
 }
 

@@ -1,8 +1,8 @@
 //! The persistent queue of sessions that a model adds facts to.
 
 use rethread_model::{Entry, Timestamp};
-use rusqlite::{OptionalExtension, Row, params};
 
+use crate::sql::{Row, columns, values};
 use crate::{Batch, ReadStore, SessionNumber, StoreError, entries};
 
 /// At most this many sessions are queued; others follow when there is space (E003-16).
@@ -70,19 +70,17 @@ impl ReadStore {
     /// Main sessions with entries a model was not shown yet that are neither queued nor failed, most recently active
     /// first.
     pub fn enrichable_sessions(&self) -> Result<Vec<SessionNumber>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<SessionNumber>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT number FROM session
-                 LEFT JOIN enrichment ON enrichment.space = session.space AND enrichment.session = session.number
-                 WHERE session.space = ?1 AND kind = 'main' AND NOT is_empty AND episodes > 0
-                 AND next_attempt_at IS NULL AND failed_at IS NULL AND (enrichment.session IS NULL OR EXISTS
-                     (SELECT 1 FROM episode WHERE episode.space = ?1 AND episode.session = session.number
-                      AND last_seq > coalesce(shown_seq, -1) AND NOT is_abandoned))
-                 ORDER BY last_activity_at DESC, number DESC",
-            )?;
-            statement.query_map([self.space.as_str()], |row| row.get(0).map(SessionNumber))?.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.all(
+            "SELECT number FROM session
+             LEFT JOIN enrichment ON enrichment.space = session.space AND enrichment.session = session.number
+             WHERE session.space = ?1 AND kind = 'main' AND NOT is_empty AND episodes > 0
+             AND next_attempt_at IS NULL AND failed_at IS NULL AND (enrichment.session IS NULL OR EXISTS
+                 (SELECT 1 FROM episode WHERE episode.space = ?1 AND episode.session = session.number
+                  AND last_seq > coalesce(shown_seq, -1) AND NOT is_abandoned))
+             ORDER BY last_activity_at DESC, number DESC",
+            &[],
+            |row| row.session("number"),
+        )
     }
 
     /// Queued sessions, most recently active first.
@@ -98,30 +96,14 @@ impl ReadStore {
     /// The progress of one session.
     pub fn enrichment(&self, session: SessionNumber) -> Result<Option<EnrichmentRow>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM enrichment WHERE space = ?1 AND session = ?2");
-        let read = || {
-            let values = params![self.space.as_str(), session.0];
-            self.connection.prepare_cached(&sql)?.query_row(values, from_row).optional()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.one(&sql, values![session], from_row)
     }
 
     /// The state of the circuit breaker.
     pub fn enrichment_breaker(&self) -> Result<EnrichmentBreaker, StoreError> {
-        let read = || -> rusqlite::Result<EnrichmentBreaker> {
-            let sql = "SELECT name, value FROM counter WHERE space = ?1 AND name IN (?2, ?3)";
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let mut rows = statement.query(params![self.space.as_str(), FAILURE_COUNTER, BLOCKED_UNTIL_COUNTER])?;
-            let mut breaker = EnrichmentBreaker::default();
-            while let Some(row) = rows.next()? {
-                let value: i64 = row.get(1)?;
-                match row.get_ref(0)?.as_str()? {
-                    FAILURE_COUNTER => breaker.failures = value as u64,
-                    _ => breaker.blocked_until = Some(Timestamp::from_millis(value)),
-                }
-            }
-            Ok(breaker)
-        };
-        read().map_err(|cause| self.err(cause))
+        let (failures, until) = (self.counter(FAILURE_COUNTER)?, self.counter(BLOCKED_UNTIL_COUNTER)?);
+        let blocked_until = (until != 0).then_some(Timestamp::from_millis(until));
+        Ok(EnrichmentBreaker { failures: failures as u64, blocked_until })
     }
 
     /// The entries after the last one the model was shown.
@@ -132,16 +114,20 @@ impl ReadStore {
              ORDER BY seq",
             entries::COLUMNS
         );
-        let read = || -> rusqlite::Result<UnshownEntries> {
-            let values = params![self.space.as_str(), session.0, shown_to.map_or(-1, |seq| seq as i64)];
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let entries = statement.query_map(values, entries::from_row)?.collect::<rusqlite::Result<_>>()?;
-            Ok(UnshownEntries {
-                entries,
-                rebuilt_at_change: last_rebuild(&self.connection, self.space.as_str(), session)?,
-            })
-        };
-        read().map_err(|cause| self.err(cause))
+        let snapshot = self.snapshot()?;
+        let after = shown_to.map_or(-1, |seq| seq as i64);
+        let entries = snapshot.sql.all(&sql, values![session, after], entries::from_row)?;
+        Ok(UnshownEntries { entries, rebuilt_at_change: snapshot.rebuilt_at_change(session)? })
+    }
+
+    /// Change number of the session's last rebuild: it changes when its transcript is read again from the start or the
+    /// session moves to another branch. `None` if the session was removed.
+    pub fn rebuilt_at_change(&self, session: SessionNumber) -> Result<Option<u64>, StoreError> {
+        self.sql.one(
+            "SELECT rebuilt_at_change FROM session WHERE space = ?1 AND number = ?2 AND kind <> 'removed'",
+            values![session],
+            |row| row.u64("rebuilt_at_change"),
+        )
     }
 
     fn enrichments(&self, condition: &str, order: &str) -> Result<Vec<EnrichmentRow>, StoreError> {
@@ -149,10 +135,7 @@ impl ReadStore {
             "SELECT {COLUMNS} FROM enrichment JOIN session ON session.space = enrichment.space AND number = session
              WHERE enrichment.space = ?1 AND {condition} ORDER BY {order}"
         );
-        let read = || -> rusqlite::Result<Vec<EnrichmentRow>> {
-            self.connection.prepare_cached(&sql)?.query_map([self.space.as_str()], from_row)?.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.all(&sql, &[], from_row)
     }
 }
 
@@ -160,108 +143,69 @@ impl Batch<'_> {
     /// Queues sessions while there is space and returns how many were added. Sessions that are queued already do not
     /// change.
     pub fn queue_enrichments(&mut self, sessions: &[SessionNumber], now: Timestamp) -> Result<u64, StoreError> {
-        let waiting: Option<i64> = self.one(
-            "SELECT count(*) FROM enrichment WHERE space = ?1 AND next_attempt_at IS NOT NULL",
-            params![self.space()],
-            |row| row.get(0),
-        )?;
-        let free = MAX_QUEUED_ENRICHMENTS.saturating_sub(waiting.unwrap_or(0) as u64);
+        let waiting = "SELECT count(*) FROM enrichment WHERE space = ?1 AND next_attempt_at IS NOT NULL";
+        let free = MAX_QUEUED_ENRICHMENTS.saturating_sub(self.sql.count(waiting, &[])?);
         let mut added = 0;
         for session in sessions {
             if added == free {
                 break;
             }
-            let is_new = self.insert(
+            added += self.sql.change(
                 "INSERT INTO enrichment (space, session, failed_attempts, next_attempt_at)
                  SELECT space, number, 0, ?3 FROM session WHERE space = ?1 AND number = ?2 AND kind <> 'removed'
-                 ON CONFLICT DO UPDATE SET next_attempt_at = excluded.next_attempt_at, failed_attempts = 0, error = NULL
-                 WHERE next_attempt_at IS NULL AND failed_at IS NULL",
-                params![self.space(), session.0, now.as_millis()],
+                 ON CONFLICT (space, session) DO UPDATE SET next_attempt_at = excluded.next_attempt_at,
+                 failed_attempts = 0, error = NULL
+                 WHERE enrichment.next_attempt_at IS NULL AND enrichment.failed_at IS NULL",
+                values![session, now],
             )?;
-            added += u64::from(is_new);
         }
         Ok(added)
     }
 
     /// Stores the progress of a session. Does nothing if the session was removed.
     pub fn save_enrichment(&mut self, enrichment: &EnrichmentRow) -> Result<(), StoreError> {
-        let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
-        self.run(
-            "INSERT OR REPLACE INTO enrichment (space, session, shown_seq, failed_attempts, next_attempt_at, failed_at,
-             error, completed_at)
-             SELECT space, number, ?3, ?4, ?5, ?6, ?7, ?8 FROM session WHERE space = ?1 AND number = ?2
-             AND kind <> 'removed'",
-            params![
-                self.space(),
-                enrichment.session.0,
-                enrichment.shown_seq.map(|seq| seq as i64),
-                enrichment.failed_attempts as i64,
-                millis(enrichment.next_attempt_at),
-                millis(enrichment.failed_at),
-                enrichment.error,
-                millis(enrichment.completed_at),
-            ],
+        if self.rebuilt_at_change(enrichment.session)?.is_none() {
+            return Ok(());
+        }
+        self.upsert(
+            "enrichment",
+            columns! { session: enrichment.session },
+            columns! {
+                shown_seq: enrichment.shown_seq,
+                failed_attempts: enrichment.failed_attempts,
+                next_attempt_at: enrichment.next_attempt_at,
+                failed_at: enrichment.failed_at,
+                error: enrichment.error,
+                completed_at: enrichment.completed_at,
+            },
         )
     }
 
     /// Queues the given-up sessions again and returns how many there were.
     pub fn requeue_failed_enrichments(&mut self, now: Timestamp) -> Result<u64, StoreError> {
-        self.count_changed(
+        self.sql.change(
             "UPDATE enrichment SET failed_at = NULL, error = NULL, failed_attempts = 0, next_attempt_at = ?2
              WHERE space = ?1 AND failed_at IS NOT NULL",
-            params![self.space(), now.as_millis()],
+            values![now],
         )
     }
 
     /// Stores the state of the circuit breaker.
     pub fn set_enrichment_breaker(&mut self, breaker: EnrichmentBreaker) -> Result<(), StoreError> {
-        let failures = (breaker.failures > 0).then_some(breaker.failures as i64);
-        for (name, value) in
-            [(FAILURE_COUNTER, failures), (BLOCKED_UNTIL_COUNTER, breaker.blocked_until.map(Timestamp::as_millis))]
-        {
-            match value {
-                Some(value) => self.run(
-                    "INSERT OR REPLACE INTO counter (space, name, value) VALUES (?1, ?2, ?3)",
-                    params![self.space(), name, value],
-                )?,
-                None => {
-                    self.run("DELETE FROM counter WHERE space = ?1 AND name = ?2", params![self.space(), name])?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Change number of the session's last rebuild: it changes when its transcript is read again from the start or the
-    /// session moves to another branch. `None` if the session was removed.
-    pub fn rebuilt_at_change(&self, session: SessionNumber) -> Result<Option<u64>, StoreError> {
-        last_rebuild(self.connection(), self.space(), session).map_err(|cause| self.err(cause))
+        self.set_counter(FAILURE_COUNTER, breaker.failures as i64)?;
+        self.set_counter(BLOCKED_UNTIL_COUNTER, breaker.blocked_until.map_or(0, Timestamp::as_millis))
     }
 }
 
-fn last_rebuild(
-    connection: &rusqlite::Connection,
-    space: &str,
-    session: SessionNumber,
-) -> rusqlite::Result<Option<u64>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT rebuilt_at_change FROM session WHERE space = ?1 AND number = ?2 AND kind <> 'removed'",
-    )?;
-    let found = statement.query_row(params![space, session.0], |row| row.get::<_, i64>(0)).optional()?;
-    Ok(found.map(|change| change as u64))
-}
-
-fn from_row(row: &Row<'_>) -> rusqlite::Result<EnrichmentRow> {
-    let count = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.map(|number| number as u64));
-    let time = |at: usize| row.get::<_, Option<i64>>(at).map(|millis| millis.map(Timestamp::from_millis));
+fn from_row(row: &Row<'_>) -> Result<EnrichmentRow, StoreError> {
     Ok(EnrichmentRow {
-        session: SessionNumber(row.get(0)?),
-        shown_seq: count(1)?,
-        failed_attempts: count(2)?.unwrap_or(0),
-        next_attempt_at: time(3)?,
-        failed_at: time(4)?,
-        error: row.get(5)?,
-        completed_at: time(6)?,
+        session: row.session("session")?,
+        shown_seq: row.opt_u64("shown_seq")?,
+        failed_attempts: row.u64("failed_attempts")?,
+        next_attempt_at: row.opt_time("next_attempt_at")?,
+        failed_at: row.opt_time("failed_at")?,
+        error: row.opt_string("error")?,
+        completed_at: row.opt_time("completed_at")?,
     })
 }
 

@@ -1,8 +1,9 @@
 //! The entities facts are about, and how many facts there are about each.
 
 use rethread_model::{Entity, EntityKind, Timestamp};
-use rusqlite::params;
 
+use crate::sessions::IN_SCOPE;
+use crate::sql::values;
 use crate::{ReadStore, SessionScope, StoreError};
 
 /// An entity with the number of its facts.
@@ -34,45 +35,33 @@ pub struct EntityQuery<'a> {
 impl ReadStore {
     /// Entities that match the query, those with the most facts first.
     pub fn entities_with_facts(&self, query: &EntityQuery<'_>) -> Result<Vec<EntityFacts>, StoreError> {
-        let project = match &query.scope {
-            SessionScope::AllProjects => None,
-            SessionScope::Project(path) => Some(path.as_str()),
-        };
-        let read = || -> rusqlite::Result<Vec<EntityFacts>> {
-            let mut statement = self.connection.prepare_cached(
-                "WITH mention (entity, session, at) AS (
-                     SELECT subject, session, at FROM fact WHERE space = ?1 AND (?5 IS NULL OR at IS NULL OR at <= ?5)
-                     UNION ALL SELECT object, session, at FROM fact
-                     WHERE space = ?1 AND object IS NOT NULL AND (?5 IS NULL OR at IS NULL OR at <= ?5)),
-                 counted (entity, facts, sessions, last) AS (
-                     SELECT mention.entity, count(*), count(DISTINCT mention.session), max(mention.at) FROM mention
-                     JOIN session ON session.space = ?1 AND session.number = mention.session
-                     WHERE ?2 IS NULL OR session.project = ?2 OR session.cwd = ?2
-                         OR substr(session.cwd, 1, length(?2) + 1) = ?2 || '/'
-                     GROUP BY mention.entity)
-                 SELECT entity.kind, entity.name, counted.facts, counted.sessions, counted.last
-                 FROM counted CROSS JOIN entity ON entity.space = ?1 AND entity.number = counted.entity
-                 WHERE (?3 IS NULL OR entity.kind = ?3) AND (?4 IS NULL OR instr(lower(entity.name), lower(?4)) > 0)
-                 ORDER BY counted.facts DESC, counted.last DESC, entity.name",
-            )?;
-            let values = params![
-                self.space.as_str(),
-                project,
-                query.kind.map(EntityKind::as_str),
-                query.name_contains,
-                query.until.map(Timestamp::as_millis),
-            ];
-            let rows = statement.query_map(values, |row| {
-                let kind = EntityKind::from_stored(row.get_ref(0)?.as_str()?);
-                Ok(kind.map(|kind| EntityFacts {
-                    entity: Entity { kind, name: row.get(1).unwrap_or_default() },
-                    facts: row.get::<_, i64>(2).unwrap_or(0) as u64,
-                    sessions: row.get::<_, i64>(3).unwrap_or(0) as u64,
-                    last_fact_at: row.get::<_, Option<i64>>(4).unwrap_or(None).map(Timestamp::from_millis),
-                }))
-            })?;
-            rows.filter_map(Result::transpose).collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        let dialect = self.sql.dialect();
+        let sql = format!(
+            "WITH mention (entity, session, at) AS (
+                 SELECT subject, session, at FROM fact WHERE space = ?1 AND (?5 IS NULL OR at IS NULL OR at <= ?5)
+                 UNION ALL SELECT object, session, at FROM fact
+                 WHERE space = ?1 AND object IS NOT NULL AND (?5 IS NULL OR at IS NULL OR at <= ?5)),
+             counted (entity, facts, sessions, last) AS (
+                 SELECT mention.entity, count(*), count(DISTINCT mention.session), max(mention.at) FROM mention
+                 JOIN session ON session.space = ?1 AND session.number = mention.session
+                 WHERE {IN_SCOPE} GROUP BY mention.entity)
+             SELECT entity.kind, entity.name, counted.facts, counted.sessions, counted.last
+             FROM counted {} entity ON entity.space = ?1 AND entity.number = counted.entity
+             WHERE (?3 IS NULL OR entity.kind = ?3) AND (?4 IS NULL OR {})
+             ORDER BY counted.facts DESC, counted.last DESC, entity.name",
+            dialect.ordered_join(),
+            dialect.contains("lower(entity.name)", "lower(?4)"),
+        );
+        let (project, kind) = (query.scope.project(), query.kind.map(EntityKind::as_str));
+        let values = values![project, kind, query.name_contains, query.until];
+        self.sql.known(&sql, values, |row| {
+            let Some(kind) = EntityKind::from_stored(row.text("kind")?) else { return Ok(None) };
+            Ok(Some(EntityFacts {
+                entity: Entity { kind, name: row.string("name")? },
+                facts: row.u64("facts")?,
+                sessions: row.u64("sessions")?,
+                last_fact_at: row.opt_time("last")?,
+            }))
+        })
     }
 }

@@ -1,12 +1,11 @@
 //! Reads and writes rows of entries and episodes.
 
 use rethread_model::{
-    Entry, EntryKind, EntryLocation, Episode, NewEntry, SessionId, Timestamp, ToolKind, ToolOutcome, ToolStatus,
-    ToolUse,
+    Entry, EntryKind, EntryLocation, Episode, NewEntry, SessionId, ToolKind, ToolOutcome, ToolStatus, ToolUse,
 };
-use rusqlite::{Connection, Row, params};
 
-use crate::{ReadStore, SessionNumber, StoreError, TranscriptNumber};
+use crate::sql::{Row, columns, values};
+use crate::{Batch, ReadStore, SessionNumber, StoreError, TranscriptNumber};
 
 /// Selects entries of a session.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,102 +29,111 @@ pub(crate) const EPISODE_COLUMNS: &str =
 impl ReadStore {
     /// Entries of a session, in transcript order.
     pub fn entries(&self, session: SessionId, filter: EntryFilter) -> Result<Vec<Entry>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<Entry>> {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM entry
-                 WHERE space = ?1 AND session = (SELECT number FROM session WHERE space = ?1 AND id = ?2)
-                 AND (?3 OR NOT (is_abandoned OR is_retracted))
-                 AND (?4 OR kind NOT IN ('reasoning', 'command', 'notice', 'injected'))
-                 ORDER BY seq DESC LIMIT ?5"
-            );
-            let limit = filter.last.map_or(-1, |last| last as i64);
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let values =
-                params![self.space.as_str(), session.to_string(), filter.include_abandoned, filter.include_meta, limit];
-            let mut entries: Vec<Entry> = statement.query_map(values, from_row)?.collect::<Result<_, _>>()?;
-            entries.reverse();
-            Ok(entries)
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = format!(
+            "SELECT {COLUMNS} FROM entry
+             WHERE space = ?1 AND session = (SELECT number FROM session WHERE space = ?1 AND id = ?2)
+             AND (?3 OR NOT (is_abandoned OR is_retracted))
+             AND (?4 OR kind NOT IN ('reasoning', 'command', 'notice', 'injected'))
+             ORDER BY seq DESC LIMIT ?5"
+        );
+        let (session, limit) = (session.to_string(), filter.last.unwrap_or(NO_LIMIT));
+        let values = values![session, filter.include_abandoned, filter.include_meta, limit];
+        let mut entries = self.sql.all(&sql, values, from_row)?;
+        entries.reverse();
+        Ok(entries)
     }
 
     /// Episodes of a session, in order.
     pub fn episodes(&self, session: SessionId) -> Result<Vec<Episode>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<Episode>> {
-            let sql = format!(
-                "SELECT {EPISODE_COLUMNS} FROM episode
-                 WHERE space = ?1 AND session = (SELECT number FROM session WHERE space = ?1 AND id = ?2)
-                 ORDER BY number"
-            );
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            statement.query_map(params![self.space.as_str(), session.to_string()], episode)?.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = format!(
+            "SELECT {EPISODE_COLUMNS} FROM episode
+             WHERE space = ?1 AND session = (SELECT number FROM session WHERE space = ?1 AND id = ?2)
+             ORDER BY number"
+        );
+        self.sql.all(&sql, values![session.to_string()], episode)
+    }
+
+    /// Entries whose text is not what was written, as `session N entry M`.
+    pub fn changed_entries(&self) -> Result<Vec<String>, StoreError> {
+        let sql = format!(
+            "SELECT {}, checksum, session, seq FROM entry WHERE space = ?1 AND checksum IS NOT NULL",
+            CHECKED_COLUMNS.join(", ")
+        );
+        let mut changed = Vec::new();
+        self.sql.each(&sql, &[], |row| {
+            // Text that cannot be read was changed, too.
+            let parts: Result<Vec<_>, _> = CHECKED_COLUMNS.iter().map(|column| row.opt_text(column)).collect();
+            if parts.ok().map(|parts| checksum(&parts)) != Some(row.int("checksum")?) {
+                changed.push(format!("session {} entry {}", row.int("session")?, row.int("seq")?));
+            }
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(changed)
     }
 }
 
-pub(crate) fn insert(
-    connection: &Connection,
-    space: &str,
-    (session, transcript): (SessionNumber, Option<TranscriptNumber>),
-    new: &NewEntry,
-) -> rusqlite::Result<()> {
-    let entry = &new.entry;
-    let tool = entry.tool.as_ref();
-    let outcome = tool.and_then(|tool| tool.outcome.as_ref());
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO entry (space, session, seq, native_key, native_id, message_key, node_key, line, offset, length,
-         at, kind, text, episode, is_abandoned, tool_name, tool_kind, target, arguments, paths, status, summary,
-         error, exit_code, output_lines, output_bytes, output, script, transcript, line_key,
-         checksum)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-         ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
-    )?;
-    statement.execute(params![
-        space,
-        session.0,
-        entry.seq as i64,
-        new.native_key.as_stored(),
-        entry.native_id,
-        new.message_key.map(rethread_model::NativeKey::as_stored),
-        new.node_key.map(rethread_model::NativeKey::as_stored),
-        entry.location.line as i64,
-        entry.location.offset as i64,
-        entry.location.length as i64,
-        entry.at.map(Timestamp::as_millis),
-        entry.kind.as_str(),
-        entry.text,
-        entry.episode.map(|number| number as i64),
-        entry.is_abandoned,
-        tool.map(|tool| tool.name.as_str()),
-        tool.and_then(|tool| tool.kind).map(ToolKind::as_str),
-        tool.map(|tool| tool.target.as_str()),
-        tool.map(|tool| tool.arguments.as_str()),
-        tool.and_then(|tool| write_paths(&tool.paths)),
-        outcome.map(|outcome| outcome.status.as_str()),
-        outcome.map(|outcome| outcome.summary.as_str()),
-        outcome.and_then(|outcome| outcome.error.as_deref()),
-        outcome.and_then(|outcome| outcome.exit_code),
-        outcome.map(|outcome| outcome.lines as i64),
-        outcome.map(|outcome| outcome.bytes as i64),
-        outcome.and_then(|outcome| outcome.output.as_deref()),
-        tool.and_then(|tool| tool.script.as_deref()),
-        transcript.map(|transcript| transcript.0),
-        new.line_key.as_stored(),
-        checksum(&[
+impl Batch<'_> {
+    pub(crate) fn insert_entry(
+        &self,
+        session: SessionNumber,
+        transcript: Option<TranscriptNumber>,
+        new: &NewEntry,
+    ) -> Result<(), StoreError> {
+        let entry = &new.entry;
+        let tool = entry.tool.as_ref();
+        let outcome = tool.and_then(|tool| tool.outcome.as_ref());
+        let checked = [
             Some(entry.kind.as_str()),
             Some(&entry.text),
             tool.map(|tool| tool.name.as_str()),
             tool.map(|tool| tool.target.as_str()),
             tool.map(|tool| tool.arguments.as_str()),
             tool.and_then(|tool| tool.script.as_deref()),
-        ]),
-    ])?;
-    Ok(())
+        ];
+        let [kind, text, tool_name, target, arguments, script] = checked;
+        self.insert(
+            "entry",
+            columns! {
+                session: session,
+                seq: entry.seq,
+                native_key: new.native_key,
+                native_id: entry.native_id,
+                message_key: new.message_key,
+                node_key: new.node_key,
+                line: entry.location.line,
+                offset: entry.location.offset,
+                length: entry.location.length,
+                at: entry.at,
+                kind: kind,
+                text: text,
+                episode: entry.episode,
+                is_abandoned: entry.is_abandoned,
+                tool_name: tool_name,
+                tool_kind: tool.and_then(|tool| tool.kind).map(ToolKind::as_str),
+                target: target,
+                arguments: arguments,
+                paths: tool.and_then(|tool| write_paths(&tool.paths)),
+                status: outcome.map(|outcome| outcome.status.as_str()),
+                summary: outcome.map(|outcome| outcome.summary.as_str()),
+                error: outcome.and_then(|outcome| outcome.error.as_deref()),
+                exit_code: outcome.and_then(|outcome| outcome.exit_code),
+                output_lines: outcome.map(|outcome| outcome.lines),
+                output_bytes: outcome.map(|outcome| outcome.bytes),
+                output: outcome.and_then(|outcome| outcome.output.as_deref()),
+                script: script,
+                transcript: transcript,
+                line_key: new.line_key,
+                checksum: checksum(&checked),
+            },
+        )
+    }
 }
 
+/// A limit that no result reaches.
+pub(crate) const NO_LIMIT: u64 = i64::MAX as u64;
+
 /// The columns `checksum` is made of, in this order.
-const CHECKED_COLUMNS: &str = "kind, text, tool_name, target, arguments, script";
+const CHECKED_COLUMNS: [&str; 6] = ["kind", "text", "tool_name", "target", "arguments", "script"];
 
 fn checksum(parts: &[Option<&str>]) -> i64 {
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
@@ -134,35 +142,6 @@ fn checksum(parts: &[Option<&str>]) -> i64 {
         hash.update(part.unwrap_or_default().as_bytes());
     }
     hash.digest() as i64
-}
-
-impl ReadStore {
-    /// Entries whose text is not what was written, as `session N entry M`.
-    pub fn changed_entries(&self) -> Result<Vec<String>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<String>> {
-            let sql = format!(
-                "SELECT {CHECKED_COLUMNS}, checksum, session, seq FROM entry WHERE space = ?1 AND checksum IS NOT NULL"
-            );
-            let mut statement = self.connection.prepare(&sql)?;
-            let mut rows = statement.query([self.space.as_str()])?;
-            let mut changed = Vec::new();
-            while let Some(row) = rows.next()? {
-                let mut parts = [None; 6];
-                let mut is_readable = true;
-                for (at, part) in parts.iter_mut().enumerate() {
-                    match row.get_ref(at)?.as_str_or_null() {
-                        Ok(text) => *part = text,
-                        Err(_) => is_readable = false,
-                    }
-                }
-                if !is_readable || checksum(&parts) != row.get::<_, i64>(6)? {
-                    changed.push(format!("session {} entry {}", row.get::<_, i64>(7)?, row.get::<_, i64>(8)?));
-                }
-            }
-            Ok(changed)
-        };
-        read().map_err(|cause| self.err(cause))
-    }
 }
 
 /// A JSON list; None for no paths.
@@ -174,65 +153,65 @@ pub(crate) fn read_paths(stored: Option<&str>) -> Vec<String> {
     stored.and_then(|paths| serde_json::from_str(paths).ok()).unwrap_or_default()
 }
 
-pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
+pub(crate) fn from_row(row: &Row<'_>) -> Result<Entry, StoreError> {
     Ok(Entry {
-        seq: count(0)?,
-        native_id: row.get(1)?,
-        location: EntryLocation { line: count(2)?, offset: count(3)?, length: count(4)? },
-        at: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
-        kind: EntryKind::from_stored(row.get_ref(6)?.as_str()?),
-        text: row.get(7)?,
-        episode: row.get::<_, Option<i64>>(8)?.map(|number| number as u64),
-        is_abandoned: row.get(9)?,
+        seq: row.u64("seq")?,
+        native_id: row.string("native_id")?,
+        location: location(row)?,
+        at: row.opt_time("at")?,
+        kind: EntryKind::from_stored(row.text("kind")?),
+        text: row.string("text")?,
+        episode: row.opt_u64("episode")?,
+        is_abandoned: row.flag("is_abandoned")?,
         tool: tool(row)?,
     })
 }
 
-fn tool(row: &Row<'_>) -> rusqlite::Result<Option<ToolUse>> {
-    let Some(name) = row.get::<_, Option<String>>(10)? else { return Ok(None) };
+pub(crate) fn location(row: &Row<'_>) -> Result<EntryLocation, StoreError> {
+    Ok(EntryLocation { line: row.u64("line")?, offset: row.u64("offset")?, length: row.u64("length")? })
+}
+
+fn tool(row: &Row<'_>) -> Result<Option<ToolUse>, StoreError> {
+    let Some(name) = row.opt_string("tool_name")? else { return Ok(None) };
     Ok(Some(ToolUse {
         name,
-        kind: row.get::<_, Option<String>>(11)?.map(|kind| ToolKind::from_stored(&kind)),
-        target: row.get::<_, Option<String>>(12)?.unwrap_or_default(),
-        script: row.get(22)?,
-        arguments: row.get::<_, Option<String>>(13)?.unwrap_or_default(),
-        paths: read_paths(row.get_ref(14)?.as_str_or_null()?),
+        kind: row.opt_text("tool_kind")?.map(ToolKind::from_stored),
+        target: row.opt_string("target")?.unwrap_or_default(),
+        script: row.opt_string("script")?,
+        arguments: row.opt_string("arguments")?.unwrap_or_default(),
+        paths: read_paths(row.opt_text("paths")?),
         outcome: outcome(row)?,
     }))
 }
 
-fn outcome(row: &Row<'_>) -> rusqlite::Result<Option<ToolOutcome>> {
-    let Some(status) = row.get_ref(15)?.as_str_or_null()? else { return Ok(None) };
-    let count = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.unwrap_or(0) as u64);
+fn outcome(row: &Row<'_>) -> Result<Option<ToolOutcome>, StoreError> {
+    let Some(status) = row.opt_text("status")? else { return Ok(None) };
     Ok(Some(ToolOutcome {
         status: ToolStatus::from_stored(status),
-        summary: row.get::<_, Option<String>>(16)?.unwrap_or_default(),
-        error: row.get(17)?,
-        exit_code: row.get(18)?,
-        lines: count(19)?,
-        bytes: count(20)?,
-        output: row.get(21)?,
+        summary: row.opt_string("summary")?.unwrap_or_default(),
+        error: row.opt_string("error")?,
+        exit_code: row.opt_int("exit_code")?.and_then(|code| code.try_into().ok()),
+        lines: row.opt_u64("output_lines")?.unwrap_or(0),
+        bytes: row.opt_u64("output_bytes")?.unwrap_or(0),
+        output: row.opt_string("output")?,
     }))
 }
 
-pub(crate) fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
-    let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-    let time = |at: usize| row.get::<_, Option<i64>>(at).map(|millis| millis.map(Timestamp::from_millis));
+pub(crate) fn episode(row: &Row<'_>) -> Result<Episode, StoreError> {
     Ok(Episode {
-        id: row.get(0)?,
-        number: count(1)?,
-        first_seq: count(2)?,
-        last_seq: count(3)?,
-        part_starts: row.get_ref(4)?.as_str()?.split(',').filter_map(|seq| seq.parse().ok()).collect(),
-        lines: (count(5)?, count(6)?),
-        bytes: (count(7)?, count(8)?),
-        started_at: time(9)?,
-        ended_at: time(10)?,
-        tool_calls: count(11)?,
-        tool_errors: count(12)?,
-        kept_tokens: count(13)?,
-        is_open: row.get(14)?,
-        is_abandoned: row.get(15)?,
+        id: row.string("id")?,
+        number: row.u64("number")?,
+        first_seq: row.u64("first_seq")?,
+        last_seq: row.u64("last_seq")?,
+        part_starts: row.text("span_starts")?.split(',').filter_map(|seq| seq.parse().ok()).collect(),
+        lines: (row.u64("first_line")?, row.u64("last_line")?),
+        bytes: (row.u64("first_byte")?, row.u64("last_byte")?),
+        started_at: row.opt_time("started_at")?,
+        ended_at: row.opt_time("ended_at")?,
+        tool_calls: row.u64("tool_calls")?,
+        tool_errors: row.u64("tool_errors")?,
+        kept_tokens: row.u64("kept_tokens")?,
+        is_open: row.flag("is_open")?,
+        is_abandoned: row.flag("is_abandoned")?,
     })
 }

@@ -1,8 +1,11 @@
 //! Pages of entries from anywhere in a long session, and its list of prompts.
 
-use rethread_model::{Entry, Session, SessionId, SessionKind, Timestamp};
-use rusqlite::{OptionalExtension, Params, params};
+use std::collections::BTreeMap;
 
+use rethread_model::{Entry, Session, SessionId, SessionKind, Timestamp};
+
+use crate::entries::NO_LIMIT;
+use crate::sql::values;
 use crate::{EntryFilter, ReadStore, SessionNumber, StoreError, entries, sessions};
 
 /// Which entries of a session a page holds.
@@ -121,107 +124,87 @@ impl ReadStore {
              ORDER BY seq {order} LIMIT ?6",
             entries::COLUMNS
         );
-        let border = i64::try_from(border).unwrap_or(i64::MAX);
-        let values = params![
-            self.space.as_str(),
-            session.0,
-            filter.include_abandoned,
-            filter.include_meta,
-            border,
-            limit as i64
-        ];
-        let read = || -> rusqlite::Result<Vec<Entry>> {
-            self.connection.prepare_cached(&sql)?.query_map(values, entries::from_row)?.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        let border = border.min(NO_LIMIT);
+        let values = values![session, filter.include_abandoned, filter.include_meta, border, limit];
+        self.sql.all(&sql, values, entries::from_row)
     }
 
     /// The last entry at or before a line that the filter accepts.
     fn entry_at_line(&self, session: SessionNumber, filter: EntryFilter, line: u64) -> Result<Option<u64>, StoreError> {
-        let line = i64::try_from(line).unwrap_or(i64::MAX);
-        let values = params![self.space.as_str(), session.0, filter.include_abandoned, filter.include_meta, line];
         // Several entries may have the same line; the page is around the first of them.
-        let read = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT seq FROM entry WHERE space = ?1 AND session = ?2 AND line <= ?5
-                     AND (?3 OR NOT (is_abandoned OR is_retracted))
-                     AND (?4 OR kind NOT IN ('reasoning', 'command', 'notice', 'injected'))
-                     ORDER BY line DESC, seq LIMIT 1",
-                )?
-                .query_row(values, |row| row.get::<_, i64>(0))
-                .optional()
-        };
-        read().map(|seq| seq.map(|seq| seq as u64)).map_err(|cause| self.err(cause))
+        self.sql.one(
+            "SELECT seq FROM entry WHERE space = ?1 AND session = ?2 AND line <= ?5
+             AND (?3 OR NOT (is_abandoned OR is_retracted))
+             AND (?4 OR kind NOT IN ('reasoning', 'command', 'notice', 'injected'))
+             ORDER BY line DESC, seq LIMIT 1",
+            values![session, filter.include_abandoned, filter.include_meta, line.min(NO_LIMIT)],
+            |row| row.u64("seq"),
+        )
     }
 
     /// The prompts of a session, one per episode of the current branch.
     pub fn episode_prompts(&self, session: SessionNumber) -> Result<Vec<EpisodePrompt>, StoreError> {
-        let values = params![self.space.as_str(), session.0, PROMPT_CHARACTERS];
-        let read = || -> rusqlite::Result<Vec<EpisodePrompt>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT episode.number, entry.seq, entry.line, entry.at, substr(entry.text, 1, ?3), episode.tool_calls,
-                 episode.tool_errors FROM episode JOIN entry ON entry.space = episode.space
-                 AND entry.session = episode.session AND entry.seq = episode.first_seq
-                 WHERE episode.space = ?1 AND episode.session = ?2 AND entry.kind IN ('prompt', 'task')
-                 AND NOT episode.is_abandoned ORDER BY episode.number",
-            )?;
-            let rows = statement.query_map(values, |row| {
-                let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
+        self.sql.all(
+            "SELECT episode.number, entry.seq, entry.line, entry.at, substr(entry.text, 1, ?3) AS text,
+             episode.tool_calls, episode.tool_errors FROM episode JOIN entry ON entry.space = episode.space
+             AND entry.session = episode.session AND entry.seq = episode.first_seq
+             WHERE episode.space = ?1 AND episode.session = ?2 AND entry.kind IN ('prompt', 'task')
+             AND NOT episode.is_abandoned ORDER BY episode.number",
+            values![session, PROMPT_CHARACTERS],
+            |row| {
                 Ok(EpisodePrompt {
-                    episode: count(0)?,
-                    seq: count(1)?,
-                    line: count(2)?,
-                    at: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
-                    text: row.get(4)?,
-                    tool_calls: count(5)?,
-                    tool_errors: count(6)?,
+                    episode: row.u64("number")?,
+                    seq: row.u64("seq")?,
+                    line: row.u64("line")?,
+                    at: row.opt_time("at")?,
+                    text: row.string("text")?,
+                    tool_calls: row.u64("tool_calls")?,
+                    tool_errors: row.u64("tool_errors")?,
                 })
-            })?;
-            rows.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+            },
+        )
     }
 
     /// The files that a session's tools wrote or edited, as counted in the session, most changes first.
     pub fn changed_paths(&self, session: SessionNumber) -> Result<Vec<ChangedPath>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<ChangedPath>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT path.value, count(*), max(entry.line) FROM entry, json_each(entry.paths) AS path
-                 WHERE entry.space = ?1 AND entry.session = ?2 AND entry.tool_kind IN ('write', 'edit')
-                 AND NOT entry.is_abandoned AND NOT entry.is_retracted
-                 GROUP BY path.value ORDER BY count(*) DESC, path.value",
-            )?;
-            let rows = statement.query_map(params![self.space.as_str(), session.0], |row| {
-                let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-                Ok(ChangedPath { path: row.get(0)?, times: count(1)?, last_line: count(2)? })
-            })?;
-            rows.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        let mut changes: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        self.sql.each(
+            "SELECT paths, line FROM entry WHERE space = ?1 AND session = ?2 AND tool_kind IN ('write', 'edit')
+             AND NOT is_abandoned AND NOT is_retracted",
+            values![session],
+            |row| {
+                let line = row.u64("line")?;
+                for path in entries::read_paths(row.opt_text("paths")?) {
+                    let (times, last_line) = changes.entry(path).or_default();
+                    (*times, *last_line) = (*times + 1, line.max(*last_line));
+                }
+                Ok::<_, StoreError>(())
+            },
+        )?;
+        let changes = changes.into_iter();
+        let mut paths: Vec<_> =
+            changes.map(|(path, (times, last_line))| ChangedPath { path, times, last_line }).collect();
+        paths.sort_by_key(|path| std::cmp::Reverse(path.times));
+        Ok(paths)
     }
 
     /// The tools that a session called, those of MCP servers included, most calls first.
     pub fn tool_totals(&self, session: SessionNumber) -> Result<Vec<ToolTotal>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<ToolTotal>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT tool_name, count(*), count(CASE WHEN status <> 'ok' THEN 1 END) FROM entry
-                 WHERE space = ?1 AND session = ?2 AND tool_name IS NOT NULL AND NOT is_abandoned AND NOT is_retracted
-                 GROUP BY tool_name ORDER BY count(*) DESC, tool_name",
-            )?;
-            let rows = statement.query_map(params![self.space.as_str(), session.0], |row| {
-                let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-                Ok(ToolTotal { name: row.get(0)?, calls: count(1)?, errors: count(2)? })
-            })?;
-            rows.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.all(
+            "SELECT tool_name, count(*) AS calls, count(CASE WHEN status <> 'ok' THEN 1 END) AS errors FROM entry
+             WHERE space = ?1 AND session = ?2 AND tool_name IS NOT NULL AND NOT is_abandoned AND NOT is_retracted
+             GROUP BY tool_name ORDER BY count(*) DESC, tool_name",
+            values![session],
+            |row| {
+                Ok(ToolTotal { name: row.string("tool_name")?, calls: row.u64("calls")?, errors: row.u64("errors")? })
+            },
+        )
     }
 
     /// The session with that id, unless it was removed.
     pub fn session_by_id(&self, id: SessionId) -> Result<Option<(SessionNumber, Session)>, StoreError> {
-        let values = params![self.space.as_str(), id.to_string()];
-        Ok(self.select_numbered("session.id = ?2 AND session.kind <> 'removed'", values)?.pop())
+        let condition = "session.id = ?2 AND session.kind <> 'removed'";
+        Ok(self.select_sessions(condition, values![id.to_string()], sessions::numbered)?.pop())
     }
 
     /// The sessions of the sub-agents that a session started, by start time.
@@ -229,30 +212,8 @@ impl ReadStore {
         if session.kind == SessionKind::Child {
             return Ok(Vec::new());
         }
-        let values = params![self.space.as_str(), session.agent.as_str(), session.external_id];
         let condition = "session.agent = ?2 AND session.kind = 'child' AND session.parent_external_id = ?3
              AND NOT session.is_empty ORDER BY session.started_at, session.number";
-        Ok(self.select_numbered(condition, values)?.into_iter().map(|(_, session)| session).collect())
-    }
-
-    fn select_numbered(
-        &self,
-        condition: &str,
-        values: impl Params,
-    ) -> Result<Vec<(SessionNumber, Session)>, StoreError> {
-        let sql = format!(
-            "SELECT {}, session.number FROM {} WHERE session.space = ?1 AND {condition}",
-            sessions::COLUMNS,
-            sessions::TABLES
-        );
-        let read = || -> rusqlite::Result<Vec<(SessionNumber, Session)>> {
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let rows = statement.query_map(values, |row| {
-                let number = SessionNumber(row.get(sessions::COLUMN_COUNT)?);
-                Ok(sessions::from_row(row)?.map(|session| (number, session)))
-            })?;
-            rows.filter_map(Result::transpose).collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.select_sessions(condition, values![session.agent, session.external_id], sessions::from_row)
     }
 }

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use rusqlite::ErrorCode;
-
 use crate::StoreLocation;
+use crate::sql::sqlite::{DriverError, DriverErrorKind, error_kind};
 
 /// A failed operation of the store.
 #[derive(Debug, thiserror::Error)]
@@ -14,27 +13,27 @@ pub enum StoreError {
     Locked {
         /// The database file.
         path: PathBuf,
-        /// The error SQLite reported.
+        /// The error the database reported.
         #[source]
-        cause: rusqlite::Error,
+        cause: DriverError,
     },
     /// The disk is full, read-only or failing.
     #[error("cannot read or write the store {}", path.display())]
     Disk {
         /// The database file.
         path: PathBuf,
-        /// The error SQLite reported.
+        /// The error the database reported.
         #[source]
-        cause: rusqlite::Error,
+        cause: DriverError,
     },
     /// The file is not a database, or it is corrupt.
     #[error("the store {} is damaged", path.display())]
     Damaged {
         /// The database file.
         path: PathBuf,
-        /// The error SQLite reported.
+        /// The error the database reported.
         #[source]
-        cause: rusqlite::Error,
+        cause: DriverError,
     },
     /// A newer version of the program created the database.
     #[error("the store {} has schema {found}, this version supports schema {known}", path.display())]
@@ -70,55 +69,34 @@ pub enum StoreError {
     Rejected {
         /// The database file.
         path: PathBuf,
-        /// The error SQLite reported.
+        /// The error the database reported.
         #[source]
-        cause: rusqlite::Error,
+        cause: DriverError,
     },
 }
 
 impl StoreError {
-    /// Whether the database has to be replaced: SQLite reported damage, or it belongs to an older version.
+    /// Whether the database has to be replaced: the database reported damage, or it belongs to an older version.
     pub fn is_unusable(&self) -> bool {
         match self {
             StoreError::Outdated { .. } => true,
             StoreError::Damaged { cause, path } => {
-                is_corrupt(cause) || has_unexpected_value(cause) || StoreLocation::at_path(path).is_damaged()
+                matches!(error_kind(cause), DriverErrorKind::Corrupt | DriverErrorKind::UnexpectedValue)
+                    || StoreLocation::at_path(path).is_damaged()
             }
             _ => false,
         }
     }
 
-    pub(crate) fn at(location: &StoreLocation, cause: rusqlite::Error) -> Self {
+    pub(crate) fn at(location: &StoreLocation, cause: DriverError) -> Self {
         let path = location.path().to_owned();
-        match cause.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked { path, cause },
-            Some(
-                ErrorCode::DiskFull
-                | ErrorCode::ReadOnly
-                | ErrorCode::SystemIoFailure
-                | ErrorCode::CannotOpen
-                | ErrorCode::PermissionDenied,
-            ) => StoreError::Disk { path, cause },
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged { path, cause },
-            _ if has_unexpected_value(&cause) => StoreError::Damaged { path, cause },
+        match error_kind(&cause) {
+            DriverErrorKind::Locked => StoreError::Locked { path, cause },
+            DriverErrorKind::Disk => StoreError::Disk { path, cause },
+            DriverErrorKind::Corrupt | DriverErrorKind::UnexpectedValue => StoreError::Damaged { path, cause },
             // A table or row that is not as it should be looks like a bug of ours.
             _ if location.is_damaged() => StoreError::Damaged { path, cause },
-            _ => StoreError::Rejected { path, cause },
+            DriverErrorKind::Constraint | DriverErrorKind::Other => StoreError::Rejected { path, cause },
         }
     }
-}
-
-pub(crate) fn is_corrupt(cause: &rusqlite::Error) -> bool {
-    matches!(cause.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
-}
-
-/// Whether a column holds what no write could have put there: all tables are strict.
-fn has_unexpected_value(cause: &rusqlite::Error) -> bool {
-    matches!(
-        cause,
-        rusqlite::Error::FromSqlConversionFailure(..)
-            | rusqlite::Error::InvalidColumnType(..)
-            | rusqlite::Error::IntegralValueOutOfRange(..)
-            | rusqlite::Error::Utf8Error(..)
-    )
 }

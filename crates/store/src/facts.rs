@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use rethread_model::{
     Agent, Entity, EntityKind, Entry, Fact, FactState, Predicate, SessionId, SessionKind, Timestamp, Trust,
 };
-use rusqlite::{OptionalExtension, Row, params};
 
-use crate::{Batch, ReadStore, SessionNumber, SessionScope, StoreError, entries};
+use crate::entries::NO_LIMIT;
+use crate::sessions::IN_SCOPE;
+use crate::sql::{Row, columns, values};
+use crate::{Batch, ReadStore, SessionNumber, SessionScope, StoreError, entries, sessions};
 
 /// A part of an episode from which facts are extracted in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,24 +63,17 @@ pub struct FactQuery<'a> {
 /// Facts of models are numbered from here on; rules never extract this many from one span.
 const FIRST_MODEL_FACT: i64 = 1_000_000;
 
-const COLUMNS: &str = "fact.predicate, subject.kind, subject.name, object.kind, object.name, fact.detail, fact.reason,
-    fact.state, fact.success_count, fact.failure_count, fact.trust, fact.line, fact.evidence_lines, fact.at, fact.model,
-    session.id, session.agent, session.name, session.project, session.kind, fact.episode, fact.learned_at, fact.quote";
+const COLUMNS: &str = "fact.predicate, subject.kind AS subject_kind, subject.name AS subject_name,
+    object.kind AS object_kind, object.name AS object_name, fact.detail, fact.reason, fact.state, fact.success_count,
+    fact.failure_count, fact.trust, fact.line, fact.evidence_lines, fact.at, fact.model, session.id, session.agent,
+    session.name, session.project, session.kind, fact.episode, fact.learned_at, fact.quote";
 
 impl ReadStore {
     /// Facts that match the query, newest first.
     pub fn facts(&self, query: &FactQuery<'_>) -> Result<Vec<FactRow>, StoreError> {
-        self.select_facts(query).map_err(|cause| self.err(cause))
-    }
-
-    fn select_facts(&self, query: &FactQuery<'_>) -> rusqlite::Result<Vec<FactRow>> {
-        let project = match &query.scope {
-            SessionScope::AllProjects => None,
-            SessionScope::Project(path) => Some(path.as_str()),
-        };
         let about = match query.about {
             None => None,
-            Some(entity) => match entity_number(&self.connection, self.space.as_str(), entity)? {
+            Some(entity) => match self.entity_number(entity)? {
                 None => return Ok(Vec::new()),
                 found => found,
             },
@@ -89,9 +84,9 @@ impl ReadStore {
             if predicates.is_empty() { String::new() } else { format!("AND fact.predicate IN ({predicates})") };
         // A union of two index searches: SQLite does not combine indexes for a table without row ids.
         let (table, by_entity) = if about.is_some() {
-            let subject = "SELECT * FROM fact INDEXED BY fact_by_subject WHERE space = ?1 AND subject = ?3";
-            let object =
-                "SELECT * FROM fact INDEXED BY fact_by_object WHERE space = ?1 AND object = ?3 AND subject <> ?3";
+            let (subject, object) = (self.sql.index("fact_by_subject"), self.sql.index("fact_by_object"));
+            let subject = format!("SELECT * FROM fact {subject} WHERE space = ?1 AND subject = ?3");
+            let object = format!("SELECT * FROM fact {object} WHERE space = ?1 AND object = ?3 AND subject <> ?3");
             (format!("({subject} UNION ALL {object}) AS fact"), "")
         } else {
             ("fact".to_owned(), "AND ?3 IS NULL")
@@ -106,79 +101,65 @@ impl ReadStore {
              JOIN session ON session.space = fact.space AND session.number = fact.session
              JOIN entity AS subject ON subject.space = fact.space AND subject.number = fact.subject
              LEFT JOIN entity AS object ON object.space = fact.space AND object.number = fact.object
-             WHERE fact.space = ?1 {by_predicate} {by_entity} {by_session}
-             AND (?2 IS NULL OR session.project = ?2 OR session.cwd = ?2
-                  OR substr(session.cwd, 1, length(?2) + 1) = ?2 || '/')
+             WHERE fact.space = ?1 {by_predicate} {by_entity} {by_session} AND {IN_SCOPE}
              AND (?5 IS NULL OR fact.at IS NULL OR fact.at <= ?5)
              ORDER BY fact.at DESC, fact.session DESC, fact.span_first_seq DESC, fact.number DESC LIMIT ?6"
         );
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let values = params![
-            self.space.as_str(),
-            project,
-            about,
-            query.session.map(|id| id.to_string()),
-            query.until.map(Timestamp::as_millis),
-            query.limit.map_or(-1, |limit| limit as i64),
-        ];
-        let rows = statement.query_map(values, from_row)?;
-        rows.filter_map(Result::transpose).collect()
+        let (session, limit) = (query.session.map(|id| id.to_string()), query.limit.unwrap_or(NO_LIMIT));
+        self.sql.known(&sql, values![query.scope.project(), about, session, query.until, limit], from_row)
     }
 
     /// Sessions whose facts were extracted by another version of the rules, or not at all.
     pub fn sessions_with_outdated_facts(&self, version: u64) -> Result<Vec<SessionNumber>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<SessionNumber>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT number FROM session WHERE space = ?1 AND fact_rules_version <> ?2 AND kind <> 'removed'
-                 AND episodes > 0 ORDER BY number",
-            )?;
-            let values = params![self.space.as_str(), version as i64];
-            statement.query_map(values, |row| row.get(0).map(SessionNumber))?.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.all(
+            "SELECT number FROM session WHERE space = ?1 AND fact_rules_version <> ?2 AND kind <> 'removed'
+             AND episodes > 0 ORDER BY number",
+            values![version],
+            |row| row.session("number"),
+        )
     }
-}
 
-impl Batch<'_> {
+    fn entity_number(&self, entity: &Entity) -> Result<Option<i64>, StoreError> {
+        let sql = "SELECT number FROM entity WHERE space = ?1 AND kind = ?2 AND name = ?3";
+        self.sql.one(sql, values![entity.kind.as_str(), entity.name], |row| row.int("number"))
+    }
+
     /// The spans of a session that contain this entry or later ones, in order.
     pub fn fact_spans(&self, session: SessionNumber, from_seq: u64) -> Result<Vec<FactSpan>, StoreError> {
-        let episodes: Vec<(i64, String, i64)> = self.all(
+        let mut spans = Vec::new();
+        self.sql.each(
             "SELECT number, span_starts, last_seq FROM episode
              WHERE space = ?1 AND session = ?2 AND last_seq >= ?3 AND NOT is_abandoned ORDER BY number",
-            params![self.space(), session.0, from_seq as i64],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            values![session, from_seq],
+            |row| {
+                let (episode, last) = (row.u64("number")?, row.u64("last_seq")?);
+                let firsts: Vec<u64> = row.text("span_starts")?.split(',').filter_map(|seq| seq.parse().ok()).collect();
+                let lasts = firsts.iter().skip(1).map(|first| first.saturating_sub(1)).chain([last]);
+                let all = firsts.iter().zip(lasts);
+                let all = all.map(|(first_seq, last_seq)| FactSpan { episode, first_seq: *first_seq, last_seq });
+                spans.extend(all.filter(|span| span.last_seq >= from_seq));
+                Ok::<_, StoreError>(())
+            },
         )?;
-        let mut spans = Vec::new();
-        for (episode, span_starts, last) in episodes {
-            let firsts: Vec<u64> = span_starts.split(',').filter_map(|seq| seq.parse().ok()).collect();
-            let lasts = firsts.iter().skip(1).map(|first| first.saturating_sub(1)).chain([last as u64]);
-            let episode = episode as u64;
-            let all = firsts.iter().zip(lasts).map(|(first_seq, last_seq)| FactSpan {
-                episode,
-                first_seq: *first_seq,
-                last_seq,
-            });
-            spans.extend(all.filter(|span| span.last_seq >= from_seq));
-        }
         Ok(spans)
     }
 
     /// The extractor's state after the last span before this entry, as JSON.
     pub fn extractor_state_before(&self, session: SessionNumber, first_seq: u64) -> Result<Option<String>, StoreError> {
-        self.one(
+        self.sql.one(
             "SELECT extractor_state FROM fact_span WHERE space = ?1 AND session = ?2 AND first_seq < ?3
              ORDER BY first_seq DESC LIMIT 1",
-            params![self.space(), session.0, first_seq as i64],
-            |row| row.get(0),
+            values![session, first_seq],
+            |row| row.string("extractor_state"),
         )
     }
 
     /// The extractor's state after this span, as JSON; `None` if the span was not processed yet.
     pub fn extractor_state_after(&self, session: SessionNumber, span: FactSpan) -> Result<Option<String>, StoreError> {
-        self.one(
+        self.sql.one(
             "SELECT extractor_state FROM fact_span WHERE space = ?1 AND session = ?2 AND first_seq = ?3",
-            params![self.space(), session.0, span.first_seq as i64],
-            |row| row.get(0),
+            values![session, span.first_seq],
+            |row| row.string("extractor_state"),
         )
     }
 
@@ -189,10 +170,26 @@ impl Batch<'_> {
              AND NOT (is_abandoned OR is_retracted) ORDER BY seq",
             entries::COLUMNS
         );
-        let [first, last, episode] = [span.first_seq, span.last_seq, span.episode].map(|count| count as i64);
-        self.all(&sql, params![self.space(), session.0, first, last, episode], entries::from_row)
+        self.sql.all(&sql, values![session, span.first_seq, span.last_seq, span.episode], entries::from_row)
     }
 
+    /// When the facts of a span were learned, by predicate, subject and line.
+    fn learned(
+        &self,
+        session: SessionNumber,
+        first_seq: u64,
+    ) -> Result<HashMap<(String, i64, u64), Timestamp>, StoreError> {
+        let rows = self.sql.all(
+            "SELECT predicate, subject, line, learned_at FROM fact
+             WHERE space = ?1 AND session = ?2 AND span_first_seq = ?3 AND model IS NULL",
+            values![session, first_seq],
+            |row| Ok(((row.string("predicate")?, row.int("subject")?, row.u64("line")?), row.time("learned_at")?)),
+        )?;
+        Ok(rows.into_iter().collect())
+    }
+}
+
+impl Batch<'_> {
     /// Replaces the facts that rules extracted from a span, and returns by how many their number grew. Facts that were
     /// there before keep `learned_at`. `carry` is the extractor's state after the span.
     pub fn replace_rule_facts(
@@ -203,26 +200,20 @@ impl Batch<'_> {
         carry: &str,
         now: Timestamp,
     ) -> Result<i64, StoreError> {
-        let first_seq = span.first_seq as i64;
-        let learned = self.learned(session, first_seq)?;
+        let learned = self.learned(session, span.first_seq)?;
         if !learned.is_empty() {
-            self.run(
+            self.sql.run(
                 "DELETE FROM fact WHERE space = ?1 AND session = ?2 AND span_first_seq = ?3 AND model IS NULL",
-                params![self.space(), session.0, first_seq],
+                values![session, span.first_seq],
             )?;
         }
         for (number, fact) in facts.iter().enumerate() {
-            let subject = self.entity_number_or_insert(&fact.subject)?;
-            let object = fact.object.as_ref().map(|object| self.entity_number_or_insert(object)).transpose()?;
-            let key = (fact.predicate.as_str().to_owned(), subject, fact.line as i64);
-            let at = learned.get(&key).copied().unwrap_or_else(|| now.as_millis());
-            self.insert_fact(session, (first_seq, number as i64, span.episode), fact, (subject, object), at)?;
+            let key = |subject| (fact.predicate.as_str().to_owned(), subject, fact.line);
+            let learned_at = |subject| learned.get(&key(subject)).copied().unwrap_or(now);
+            self.insert_fact(session, span, number as i64, fact, fact.model.as_deref(), learned_at)?;
         }
-        self.run(
-            "INSERT INTO fact_span (space, session, first_seq, extractor_state) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT DO UPDATE SET extractor_state = excluded.extractor_state",
-            params![self.space(), session.0, first_seq, carry],
-        )?;
+        let key = columns! { session: session, first_seq: span.first_seq };
+        self.upsert("fact_span", key, columns! { extractor_state: carry })?;
         Ok(facts.len() as i64 - learned.len() as i64)
     }
 
@@ -235,18 +226,13 @@ impl Batch<'_> {
         model: &str,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        let first_seq = span.first_seq as i64;
-        let last: Option<Option<i64>> = self.one(
+        let last = self.sql.count(
             "SELECT max(number) FROM fact WHERE space = ?1 AND session = ?2 AND span_first_seq = ?3 AND number >= ?4",
-            params![self.space(), session.0, first_seq, FIRST_MODEL_FACT],
-            |row| row.get(0),
+            values![session, span.first_seq, FIRST_MODEL_FACT],
         )?;
-        let first = last.flatten().map_or(FIRST_MODEL_FACT, |last| last + 1);
+        let first = (last as i64 + 1).max(FIRST_MODEL_FACT);
         for (number, fact) in (first..).zip(facts) {
-            let subject = self.entity_number_or_insert(&fact.subject)?;
-            let object = fact.object.as_ref().map(|object| self.entity_number_or_insert(object)).transpose()?;
-            let fact = Fact { model: Some(model.to_owned()), ..fact.clone() };
-            self.insert_fact(session, (first_seq, number, span.episode), &fact, (subject, object), now.as_millis())?;
+            self.insert_fact(session, span, number, fact, Some(model), |_| now)?;
         }
         Ok(facts.len() as u64)
     }
@@ -257,139 +243,109 @@ impl Batch<'_> {
         let cited = "SELECT episode FROM entry WHERE entry.space = ?1 AND entry.session = ?2
              AND entry.line = fact.line AND NOT (is_abandoned OR is_retracted) AND episode IS NOT NULL";
         let by_models = "space = ?1 AND session = ?2 AND model IS NOT NULL";
-        let delete = format!("DELETE FROM fact WHERE {by_models} AND NOT EXISTS ({cited})");
-        self.run(&delete, params![self.space(), session.0])?;
-        let update = format!("UPDATE fact SET episode = ({cited} LIMIT 1) WHERE {by_models}");
-        self.run(&update, params![self.space(), session.0])?;
-        self.run(
+        for sql in [
+            &format!("DELETE FROM fact WHERE {by_models} AND NOT EXISTS ({cited})"),
+            &format!("UPDATE fact SET episode = ({cited} LIMIT 1) WHERE {by_models}"),
             "DELETE FROM fact WHERE space = ?1 AND session = ?2 AND model IS NULL",
-            params![self.space(), session.0],
-        )?;
-        self.run("DELETE FROM fact_span WHERE space = ?1 AND session = ?2", params![self.space(), session.0])?;
+            "DELETE FROM fact_span WHERE space = ?1 AND session = ?2",
+        ] {
+            self.sql.run(sql, values![session])?;
+        }
         self.set_fact_rules_version(session, 0)
     }
 
     /// Records which version of the rules extracted the facts of a session.
     pub fn set_fact_rules_version(&mut self, session: SessionNumber, version: u64) -> Result<(), StoreError> {
-        self.run(
+        self.sql.run(
             "UPDATE session SET fact_rules_version = ?3
              WHERE space = ?1 AND number = ?2 AND fact_rules_version <> ?3",
-            params![self.space(), session.0, version as i64],
+            values![session, version],
         )
-    }
-
-    /// When the facts of a span were learned, by predicate, subject and line.
-    fn learned(&self, session: SessionNumber, first_seq: i64) -> Result<HashMap<(String, i64, i64), i64>, StoreError> {
-        let rows = self.all(
-            "SELECT predicate, subject, line, learned_at FROM fact
-             WHERE space = ?1 AND session = ?2 AND span_first_seq = ?3 AND model IS NULL",
-            params![self.space(), session.0, first_seq],
-            |row| Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get(3)?)),
-        )?;
-        Ok(rows.into_iter().collect())
     }
 
     fn insert_fact(
         &mut self,
         session: SessionNumber,
-        (span_first_seq, number, episode): (i64, i64, u64),
+        span: FactSpan,
+        number: i64,
         fact: &Fact,
-        (subject, object): (i64, Option<i64>),
-        learned_at: i64,
+        model: Option<&str>,
+        learned_at: impl Fn(i64) -> Timestamp,
     ) -> Result<(), StoreError> {
-        let evidence = fact.evidence_lines.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-        self.run(
-            "INSERT INTO fact (space, session, span_first_seq, number, episode, predicate, subject, object, detail,
-             reason, state, success_count, failure_count, trust, line, evidence_lines, at, learned_at, model, quote)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
-            params![
-                self.space(),
-                session.0,
-                span_first_seq,
-                number,
-                episode as i64,
-                fact.predicate.as_str(),
-                subject,
-                object,
-                fact.detail,
-                fact.reason,
-                fact.state.as_str(),
-                fact.success_count as i64,
-                fact.failure_count as i64,
-                fact.trust.as_str(),
-                fact.line as i64,
-                evidence,
-                fact.at.map(Timestamp::as_millis),
-                learned_at,
-                fact.model,
-                fact.quote,
-            ],
+        let subject = self.entity_number_or_insert(&fact.subject)?;
+        let object = fact.object.as_ref().map(|object| self.entity_number_or_insert(object)).transpose()?;
+        self.insert(
+            "fact",
+            columns! {
+                session: session,
+                span_first_seq: span.first_seq,
+                number: number,
+                episode: span.episode,
+                predicate: fact.predicate.as_str(),
+                subject: subject,
+                object: object,
+                detail: fact.detail,
+                reason: fact.reason,
+                state: fact.state.as_str(),
+                success_count: fact.success_count,
+                failure_count: fact.failure_count,
+                trust: fact.trust.as_str(),
+                line: fact.line,
+                evidence_lines: fact.evidence_lines.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
+                at: fact.at,
+                learned_at: learned_at(subject),
+                model: model,
+                quote: fact.quote,
+            },
         )
     }
 
     /// The number of an entity, which is added if it is new.
     fn entity_number_or_insert(&mut self, entity: &Entity) -> Result<i64, StoreError> {
-        let found = entity_number(self.connection(), self.space(), entity).map_err(|cause| self.err(cause))?;
-        if let Some(number) = found {
+        if let Some(number) = self.entity_number(entity)? {
             return Ok(number);
         }
         let number = self.next_number("entity")?;
-        self.run(
-            "INSERT INTO entity (space, number, kind, name) VALUES (?1, ?2, ?3, ?4)",
-            params![self.space(), number, entity.kind.as_str(), entity.name],
-        )?;
+        self.insert("entity", columns! { number: number, kind: entity.kind.as_str(), name: entity.name })?;
         Ok(number)
     }
 }
 
-fn entity_number(connection: &rusqlite::Connection, space: &str, entity: &Entity) -> rusqlite::Result<Option<i64>> {
-    connection
-        .prepare_cached("SELECT number FROM entity WHERE space = ?1 AND kind = ?2 AND name = ?3")?
-        .query_row(params![space, entity.kind.as_str(), entity.name], |row| row.get(0))
-        .optional()
-}
-
 /// Kind and name in two columns. None for a kind that only a newer version of the program knows.
-fn entity_from_row(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Entity>> {
-    let Some(kind) = row.get_ref(at)?.as_str_or_null()?.and_then(EntityKind::from_stored) else { return Ok(None) };
-    Ok(Some(Entity { kind, name: row.get(at + 1)? }))
+fn entity_from_row(row: &Row<'_>, kind: &'static str, name: &'static str) -> Result<Option<Entity>, StoreError> {
+    let Some(kind) = row.opt_text(kind)?.and_then(EntityKind::from_stored) else { return Ok(None) };
+    Ok(Some(Entity { kind, name: row.string(name)? }))
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<FactRow>> {
-    let (Some(predicate), Some(subject)) =
-        (Predicate::from_stored(row.get_ref(0)?.as_str()?), entity_from_row(row, 1)?)
-    else {
-        return Ok(None);
-    };
-    let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
+fn from_row(row: &Row<'_>) -> Result<Option<FactRow>, StoreError> {
+    let predicate = Predicate::from_stored(row.text("predicate")?);
+    let subject = entity_from_row(row, "subject_kind", "subject_name")?;
+    let (Some(predicate), Some(subject)) = (predicate, subject) else { return Ok(None) };
     let fact = Fact {
         predicate,
         subject,
-        object: entity_from_row(row, 3)?,
-        detail: row.get(5)?,
-        reason: row.get(6)?,
-        quote: row.get(22)?,
-        state: FactState::from_stored(row.get_ref(7)?.as_str()?),
-        success_count: count(8)?,
-        failure_count: count(9)?,
-        trust: Trust::from_stored(row.get_ref(10)?.as_str()?),
-        line: count(11)?,
-        evidence_lines: row.get_ref(12)?.as_str()?.split(',').filter_map(|line| line.parse().ok()).collect(),
-        at: row.get::<_, Option<i64>>(13)?.map(Timestamp::from_millis),
-        model: row.get(14)?,
+        object: entity_from_row(row, "object_kind", "object_name")?,
+        detail: row.string("detail")?,
+        reason: row.opt_string("reason")?,
+        quote: row.opt_string("quote")?,
+        state: FactState::from_stored(row.text("state")?),
+        success_count: row.u64("success_count")?,
+        failure_count: row.u64("failure_count")?,
+        trust: Trust::from_stored(row.text("trust")?),
+        line: row.u64("line")?,
+        evidence_lines: row.text("evidence_lines")?.split(',').filter_map(|line| line.parse().ok()).collect(),
+        at: row.opt_time("at")?,
+        model: row.opt_string("model")?,
     };
-    let (Ok(session), Ok(agent)) = (row.get::<_, String>(15)?.parse(), row.get::<_, String>(16)?.parse()) else {
-        return Ok(None);
-    };
-    let session_kind = if row.get_ref(19)?.as_str()? == "child" { SessionKind::Child } else { SessionKind::Main };
+    let (Some(session), Some(agent)) = (row.parsed("id")?, row.parsed("agent")?) else { return Ok(None) };
     Ok(Some(FactRow {
         fact,
         session,
         agent,
-        session_name: row.get(17)?,
-        project: row.get(18)?,
-        session_kind,
-        episode: count(20)?,
-        learned_at: Timestamp::from_millis(row.get(21)?),
+        session_name: row.opt_string("name")?,
+        project: row.opt_string("project")?,
+        session_kind: sessions::kind(row)?,
+        episode: row.u64("episode")?,
+        learned_at: row.time("learned_at")?,
     }))
 }

@@ -1,8 +1,9 @@
 //! The feed of changes since a change number, in the order a search index needs.
 
 use rethread_model::{Agent, EntryKind, Timestamp};
-use rusqlite::{Row, params};
 
+use crate::sessions::IN_SCOPE;
+use crate::sql::{Row, values};
 use crate::{ReadStore, SessionNumber, SessionScope, StoreError};
 
 /// Identifies a store and its state.
@@ -93,41 +94,27 @@ pub(crate) const EPISODE_ENTRIES: &str = "entry ON entry.space = episode.space A
 impl ReadStore {
     /// The state of the store.
     pub fn head(&self) -> Result<StoreHead, StoreError> {
-        let read = || -> rusqlite::Result<StoreHead> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT store_identity.value, coalesce(
-                 (SELECT value FROM counter WHERE space = ?1 AND name = 'change'), 0) FROM store_identity",
-            )?;
-            statement
-                .query_row([self.space.as_str()], |row| Ok(StoreHead { identity: row.get(0)?, change: row.get(1)? }))
-        };
-        read().map_err(|cause| self.err(cause))
-    }
-
-    /// A number that changes when another connection commits. Only comparable while this connection is open.
-    pub fn data_version(&self) -> Result<i64, StoreError> {
-        let read = self.connection.pragma_query_value(None, "data_version", |row| row.get(0));
-        read.map_err(|cause| self.err(cause))
+        let found = self.sql.one(
+            "SELECT store_identity.value AS identity, coalesce(
+             (SELECT value FROM counter WHERE space = ?1 AND name = 'change'), 0) AS change FROM store_identity",
+            &[],
+            |row| Ok(StoreHead { identity: row.int("identity")?, change: row.int("change")? }),
+        )?;
+        found.ok_or_else(|| self.sql.missing_row())
     }
 
     /// How many entries the episodes changed since `change` have. Stops counting once there are more than `enough`.
     pub fn count_changed_entries(&self, change: i64, enough: u64) -> Result<u64, StoreError> {
-        let read = || -> rusqlite::Result<u64> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT last_seq - first_seq + 1 FROM episode INDEXED BY episode_by_change
-                 WHERE space = ?1 AND change > ?2",
-            )?;
-            let mut rows = statement.query(params![self.space.as_str(), change])?;
-            let mut sum = 0;
-            while let Some(row) = rows.next()? {
-                sum += row.get::<_, i64>(0)?.max(0) as u64;
-                if sum > enough {
-                    break;
-                }
-            }
-            Ok(sum)
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = format!(
+            "SELECT last_seq - first_seq + 1 AS entries FROM episode {} WHERE space = ?1 AND change > ?2",
+            self.sql.index("episode_by_change")
+        );
+        let mut sum = 0;
+        self.sql.each_while(&sql, values![change], |row| {
+            sum += row.int("entries")?.max(0) as u64;
+            Ok::<_, StoreError>(sum <= enough)
+        })?;
+        Ok(sum)
     }
 
     /// Calls `each` with everything that changed since then, and returns the state of the store it read.
@@ -150,43 +137,35 @@ impl ReadStore {
     }
 
     fn rebuilt_after(&self, change: i64) -> Result<Vec<SessionNumber>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<SessionNumber>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT number FROM session INDEXED BY session_by_rebuild WHERE space = ?1
-                 AND rebuilt_at_change > ?2 ORDER BY rebuilt_at_change",
-            )?;
-            statement.query_map(params![self.space.as_str(), change], |row| row.get(0).map(SessionNumber))?.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = format!(
+            "SELECT number FROM session {} WHERE space = ?1 AND rebuilt_at_change > ?2 ORDER BY rebuilt_at_change",
+            self.sql.index("session_by_rebuild")
+        );
+        self.sql.all(&sql, values![change], |row| row.session("number"))
     }
 
     fn feed_entries<E>(&self, since: FeedCursor, each: &mut impl FnMut(FeedItem<'_>) -> Result<(), E>) -> Result<(), E>
     where
         E: From<StoreError>,
     {
-        let err = |cause| self.err(cause);
         let sql = format!(
             "SELECT episode.session, episode.number, entry.seq, entry.at, entry.kind, entry.text, entry.tool_name,
-             entry.tool_kind, entry.target, entry.arguments, entry.paths, entry.error, entry.status = 'error'
-             FROM episode INDEXED BY episode_by_change LEFT JOIN {EPISODE_ENTRIES} AND {IS_SEARCHABLE}
-             WHERE episode.space = ?1 AND episode.change > min(?2, ?3)
-             AND episode.change > CASE WHEN episode.is_open THEN ?3 ELSE ?2 END ORDER BY episode.change"
+             entry.tool_kind, entry.target, entry.arguments, entry.paths, entry.error, entry.status
+             FROM episode {} LEFT JOIN {EPISODE_ENTRIES} AND {IS_SEARCHABLE}
+             WHERE episode.space = ?1 AND episode.change > ?4
+             AND episode.change > CASE WHEN episode.is_open THEN ?3 ELSE ?2 END ORDER BY episode.change",
+            self.sql.index("episode_by_change")
         );
-        let mut statement = self.connection.prepare_cached(&sql).map_err(err)?;
-        let values = params![self.space.as_str(), since.closed_after, since.open_after];
-        let mut rows = statement.query(values).map_err(err)?;
+        let FeedCursor { closed_after, open_after } = since;
         let mut last = None;
-        while let Some(row) = rows.next().map_err(err)? {
-            let key = episode_key(row).map_err(err)?;
+        self.sql.each(&sql, values![closed_after, open_after, closed_after.min(open_after)], |row| {
+            let key = EpisodeKey::from_row(row)?;
             if last != Some(key) {
                 each(FeedItem::EpisodeChanged(key))?;
                 last = Some(key);
             }
-            if let Some(entry) = feed_entry(row, key).map_err(err)? {
-                each(FeedItem::Entry(entry))?;
-            }
-        }
-        Ok(())
+            feed_entry(row, key)?.map_or(Ok(()), |entry| each(FeedItem::Entry(entry)))
+        })
     }
 
     /// The numbers of all sessions in a scope.
@@ -200,45 +179,39 @@ impl ReadStore {
         scope: &SessionScope,
         agents: &[Agent],
     ) -> Result<Vec<SessionNumber>, StoreError> {
-        let project = match scope {
-            SessionScope::AllProjects => None,
-            SessionScope::Project(path) => Some(path.as_str()),
-        };
-        let read = || -> rusqlite::Result<Vec<SessionNumber>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT number FROM session INDEXED BY session_by_project WHERE space = ?1 AND
-                 (?2 IS NULL OR project = ?2 OR cwd = ?2 OR substr(cwd, 1, length(?2) + 1) = ?2 || '/')
-                 AND (?3 = '' OR instr(?3, ' ' || agent || ' ') > 0)",
-            )?;
-            let agents: Vec<&str> = agents.iter().map(|agent| agent.as_str()).collect();
-            let agents = if agents.is_empty() { String::new() } else { format!(" {} ", agents.join("  ")) };
-            let values = params![self.space.as_str(), project, agents];
-            statement.query_map(values, |row| row.get(0).map(SessionNumber))?.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = format!(
+            "SELECT number, agent FROM session {} WHERE space = ?1 AND {IN_SCOPE}",
+            self.sql.index("session_by_project")
+        );
+        self.sql.known(&sql, values![scope.project()], |row| {
+            let agent = row.text("agent")?;
+            let is_wanted = agents.is_empty() || agents.iter().any(|wanted| wanted.as_str() == agent);
+            is_wanted.then(|| row.session("number")).transpose()
+        })
     }
 }
 
-fn episode_key(row: &Row<'_>) -> rusqlite::Result<EpisodeKey> {
-    Ok(EpisodeKey { session: SessionNumber(row.get(0)?), number: row.get::<_, i64>(1)? as u64 })
+impl EpisodeKey {
+    pub(crate) fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self { session: row.session("session")?, number: row.u64("number")? })
+    }
 }
 
-fn feed_entry<'r>(row: &'r Row<'_>, episode: EpisodeKey) -> rusqlite::Result<Option<FeedEntry<'r>>> {
-    let text = |at: usize| -> rusqlite::Result<Option<&'r str>> { Ok(row.get_ref(at)?.as_str_or_null()?) };
-    let Some(seq) = row.get::<_, Option<i64>>(2)? else { return Ok(None) };
-    let kind = EntryKind::from_stored(text(4)?.unwrap_or_default());
+fn feed_entry<'r>(row: &Row<'r>, episode: EpisodeKey) -> Result<Option<FeedEntry<'r>>, StoreError> {
+    let Some(seq) = row.opt_u64("seq")? else { return Ok(None) };
+    let kind = EntryKind::from_stored(row.text("kind")?);
     Ok(Some(FeedEntry {
         episode,
-        seq: seq as u64,
-        at: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
+        seq,
+        at: row.opt_time("at")?,
         kind,
-        text: text(5)?.unwrap_or_default(),
-        tool_name: text(6)?,
-        tool_kind: text(7)?,
-        target: text(8)?,
-        arguments: text(9)?,
-        paths: text(10)?,
-        error: text(11)?,
-        is_failure: kind == EntryKind::Failure || row.get::<_, Option<bool>>(12)?.unwrap_or(false),
+        text: row.text("text")?,
+        tool_name: row.opt_text("tool_name")?,
+        tool_kind: row.opt_text("tool_kind")?,
+        target: row.opt_text("target")?,
+        arguments: row.opt_text("arguments")?,
+        paths: row.opt_text("paths")?,
+        error: row.opt_text("error")?,
+        is_failure: kind == EntryKind::Failure || row.opt_text("status")? == Some("error"),
     }))
 }

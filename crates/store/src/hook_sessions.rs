@@ -1,8 +1,8 @@
 //! Sessions that a hook reported before their transcript was read. The first read of the transcript completes the row.
 
 use rethread_model::Timestamp;
-use rusqlite::params;
 
+use crate::sql::values;
 use crate::{Batch, SessionKey, StoreError};
 
 /// What a hook knows about a session.
@@ -41,20 +41,20 @@ impl Batch<'_> {
             return Ok(());
         }
         let change = self.next_change();
-        self.run(
+        self.sql.run(
             "UPDATE session SET cwd = coalesce(cwd, ?3), project = coalesce(project, ?4),
              namespace = coalesce(namespace, ?5), transcript_path = coalesce(transcript_path, ?6),
-             started_at = coalesce(started_at, ?7), last_activity_at = max(coalesce(last_activity_at, ?7), ?7),
+             started_at = coalesce(started_at, ?7),
+             last_activity_at = CASE WHEN last_activity_at > ?7 THEN last_activity_at ELSE ?7 END,
              is_empty = is_empty AND NOT ?8, change = ?9, name = coalesce(name, ?10)
              WHERE space = ?1 AND number = ?2 AND assembler_state IS NULL AND kind <> 'removed'",
-            params![
-                self.space(),
-                opened.number.0,
+            values![
+                opened.number,
                 session.cwd,
                 session.project,
                 session.namespace,
                 session.transcript_path,
-                session.at.as_millis(),
+                session.at,
                 session.has_work,
                 change,
                 session.name,

@@ -1,9 +1,9 @@
 //! Hot memory: recent actions of a session and notes users attached to it. Also counts the three memory tiers.
 
 use rethread_model::Timestamp;
-use rusqlite::params;
 
 use crate::lifecycle::BY_EXTERNAL_ID;
+use crate::sql::{columns, values};
 use crate::{Batch, ReadStore, SessionKey, StoreError};
 
 /// A recent action of a session, or a note attached to it.
@@ -33,19 +33,15 @@ impl ReadStore {
     pub fn hot_memory(&self, key: SessionKey<'_>, since: Timestamp) -> Result<Vec<HotMemoryRow>, StoreError> {
         let sql =
             format!("SELECT at, text, is_note FROM hot_memory WHERE {BY_EXTERNAL_ID} AND at >= ?4 ORDER BY number");
-        self.query_by_external_id(&sql, key, since.as_millis(), |row| {
-            Ok(HotMemoryRow { at: Timestamp::from_millis(row.get(0)?), text: row.get(1)?, is_note: row.get(2)? })
+        self.sql.all(&sql, values![key.agent, key.external_id, since], |row| {
+            Ok(HotMemoryRow { at: row.time("at")?, text: row.string("text")?, is_note: row.flag("is_note")? })
         })
     }
 
     /// Size of the memory tiers: hot memory since one time, recent sessions since another.
     pub fn memory_tiers(&self, hot_since: Timestamp, warm_since: Timestamp) -> Result<MemoryTiers, StoreError> {
-        let count = |sql: &str, moment: Timestamp| -> Result<u64, StoreError> {
-            let values = params![self.space.as_str(), moment.as_millis()];
-            let number = self.connection.query_row(sql, values, |row| row.get::<_, i64>(0));
-            Ok(number.map_err(|cause| self.err(cause))? as u64)
-        };
         let sessions = "SELECT count(*) FROM session WHERE space = ?1 AND kind = 'main' AND NOT is_empty AND";
+        let count = |sql: &str, since: Timestamp| self.sql.count(sql, values![since]);
         Ok(MemoryTiers {
             hot_entries: count("SELECT count(*) FROM hot_memory WHERE space = ?1 AND at >= ?2", hot_since)?,
             recent_sessions: count(&format!("{sessions} last_activity_at >= ?2"), warm_since)?,
@@ -57,28 +53,23 @@ impl ReadStore {
 impl Batch<'_> {
     /// Adds an action or a note. Only the newest `limit` of the same sort stay, so that actions do not displace notes.
     pub fn add_hot_memory(&mut self, key: SessionKey<'_>, hot: &HotMemoryRow, limit: u64) -> Result<(), StoreError> {
-        let (agent, id) = (key.agent.as_str(), key.external_id);
-        self.run(
+        let (agent, external_id) = (key.agent, key.external_id);
+        let last = format!("SELECT max(number) FROM hot_memory WHERE {BY_EXTERNAL_ID}");
+        let number = self.sql.count(&last, values![agent, external_id])? + 1;
+        let HotMemoryRow { at, text, is_note } = hot;
+        let key = columns! { agent: agent, external_id: external_id, number: number };
+        self.upsert("hot_memory", key, columns! { at: at, text: text, is_note: is_note })?;
+        self.sql.run(
             &format!(
-                "INSERT INTO hot_memory (space, agent, external_id, number, at, text, is_note)
-                 SELECT ?1, ?2, ?3, coalesce(max(number), 0) + 1, ?4, ?5, ?6 FROM hot_memory WHERE {BY_EXTERNAL_ID}"
+                "DELETE FROM hot_memory WHERE {BY_EXTERNAL_ID} AND is_note = ?4 AND number <= (SELECT number
+                 FROM hot_memory WHERE {BY_EXTERNAL_ID} AND is_note = ?4 ORDER BY number DESC LIMIT 1 OFFSET ?5)"
             ),
-            params![self.space(), agent, id, hot.at.as_millis(), hot.text, hot.is_note],
-        )?;
-        self.run(
-            &format!(
-                "DELETE FROM hot_memory WHERE {BY_EXTERNAL_ID} AND number IN (SELECT number FROM hot_memory
-                 WHERE {BY_EXTERNAL_ID} AND is_note = ?4 ORDER BY number DESC LIMIT -1 OFFSET ?5)"
-            ),
-            params![self.space(), agent, id, hot.is_note, limit as i64],
+            values![agent, external_id, is_note, limit],
         )
     }
 
     /// Removes hot memory of all sessions from before a time, and returns how many rows there were.
     pub fn evict_hot_memory(&mut self, before: Timestamp) -> Result<u64, StoreError> {
-        self.count_changed(
-            "DELETE FROM hot_memory WHERE space = ?1 AND at < ?2",
-            params![self.space(), before.as_millis()],
-        )
+        self.sql.change("DELETE FROM hot_memory WHERE space = ?1 AND at < ?2", values![before])
     }
 }

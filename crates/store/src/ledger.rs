@@ -1,8 +1,8 @@
 //! The ledger of model requests: recorded before they are sent, settled afterwards, never removed.
 
 use rethread_model::Timestamp;
-use rusqlite::{Transaction, TransactionBehavior, params};
 
+use crate::sql::{Row, columns, values};
 use crate::{ReadStore, Store, StoreError};
 
 /// A model request that is about to be sent.
@@ -68,33 +68,29 @@ impl ReadStore {
         from: Option<Timestamp>,
         to: Option<Timestamp>,
     ) -> Result<Vec<LedgerTotal>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<LedgerTotal>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT purpose, provider, model, count(*), sum(tokens), coalesce(sum(cost_nanos), 0), count(error),
-                 count(*) - count(cost_nanos) FROM ledger INDEXED BY ledger_by_time
-                 WHERE space = ?1 AND (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at < ?3)
-                 GROUP BY purpose, provider, model ORDER BY sum(tokens) DESC, purpose, provider, model",
-            )?;
-            let values = params![self.space.as_str(), from.map(Timestamp::as_millis), to.map(Timestamp::as_millis)];
-            let rows = statement.query_map(values, |row| {
-                let number = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-                Ok(LedgerTotal {
-                    purpose: row.get(0)?,
-                    provider: row.get(1)?,
-                    model: row.get(2)?,
-                    spending: ModelSpending { requests: number(3)?, tokens: number(4)?, cost_nanos: number(5)? },
-                    failed_requests: number(6)?,
-                    unpriced_requests: number(7)?,
-                })
-            })?;
-            rows.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = format!(
+            "SELECT purpose, provider, model, {SUMS}, count(error) AS failed,
+             count(*) - count(cost_nanos) AS unpriced FROM ledger {}
+             WHERE space = ?1 AND (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at < ?3)
+             GROUP BY purpose, provider, model ORDER BY sum(tokens) DESC, purpose, provider, model",
+            self.sql.index("ledger_by_time")
+        );
+        self.sql.all(&sql, values![from, to], |row| {
+            Ok(LedgerTotal {
+                purpose: row.string("purpose")?,
+                provider: row.string("provider")?,
+                model: row.string("model")?,
+                spending: spending(row)?,
+                failed_requests: row.u64("failed")?,
+                unpriced_requests: row.u64("unpriced")?,
+            })
+        })
     }
 
     /// What was spent since a time.
     pub fn spending_since(&self, since: Timestamp) -> Result<ModelSpending, StoreError> {
-        spent(&self.connection, self.space.as_str(), since).map_err(|cause| self.err(cause))
+        let sql = format!("SELECT {SUMS} FROM ledger WHERE space = ?1 AND at >= ?2");
+        Ok(self.sql.one(&sql, values![since], spending)?.unwrap_or_default())
     }
 }
 
@@ -107,69 +103,45 @@ impl Store {
         since: Timestamp,
         check: impl FnOnce(ModelSpending) -> Result<(), E>,
     ) -> Result<Result<u64, E>, StoreError> {
-        let space = self.space.as_str();
-        let enter = || -> rusqlite::Result<Result<u64, E>> {
-            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-            if let Err(error) = check(spent(&transaction, space, since)?) {
-                return Ok(Err(error));
-            }
-            let number: i64 = transaction.query_row(
-                "SELECT coalesce(max(number), 0) + 1 FROM ledger WHERE space = ?1",
-                [space],
-                |row| row.get(0),
-            )?;
-            transaction.execute(
-                "INSERT INTO ledger (space, number, at, provider, model, purpose, tokens, cost_nanos)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                params![
-                    space,
-                    number,
-                    planned.at.as_millis(),
-                    planned.provider,
-                    planned.model,
-                    planned.purpose,
-                    capped(planned.tokens),
-                    planned.cost_nanos.map(capped),
-                ],
-            )?;
-            transaction.commit()?;
-            Ok(Ok(number as u64))
-        };
-        enter().map_err(|cause| self.err(cause))
+        let batch = self.begin()?;
+        if let Err(error) = check(batch.spending_since(since)?) {
+            return Ok(Err(error));
+        }
+        let number = batch.next_number("ledger")?;
+        batch.insert(
+            "ledger",
+            columns! {
+                number: number,
+                at: planned.at,
+                provider: planned.provider,
+                model: planned.model,
+                purpose: planned.purpose,
+                tokens: capped(planned.tokens),
+                cost_nanos: planned.cost_nanos.map(capped),
+            },
+        )?;
+        batch.commit()?;
+        Ok(Ok(number as u64))
     }
 
     /// Stores the result of a request.
     pub fn settle_request(&self, number: u64, settled: &SettledRequest<'_>) -> Result<(), StoreError> {
-        let settle = || {
-            self.connection.execute(
-                "UPDATE ledger SET tokens = coalesce(?3, tokens), cost_nanos = coalesce(?4, cost_nanos),
-                 is_settled = 1, has_actual_tokens = ?3 IS NOT NULL, error = ?5 WHERE space = ?1 AND number = ?2",
-                params![
-                    self.space.as_str(),
-                    number as i64,
-                    settled.tokens.map(capped),
-                    settled.cost_nanos.map(capped),
-                    settled.error,
-                ],
-            )
-        };
-        settle().map(drop).map_err(|cause| self.err(cause))
+        self.sql.run(
+            "UPDATE ledger SET tokens = coalesce(?3, tokens), cost_nanos = coalesce(?4, cost_nanos),
+             is_settled = TRUE, has_actual_tokens = ?3 IS NOT NULL, error = ?5 WHERE space = ?1 AND number = ?2",
+            values![number, settled.tokens.map(capped), settled.cost_nanos.map(capped), settled.error],
+        )
     }
 }
 
-fn spent(connection: &rusqlite::Connection, space: &str, since: Timestamp) -> rusqlite::Result<ModelSpending> {
-    connection.query_row(
-        "SELECT count(*), coalesce(sum(tokens), 0), coalesce(sum(cost_nanos), 0) FROM ledger WHERE space = ?1
-         AND at >= ?2",
-        params![space, since.as_millis()],
-        |row| {
-            let number = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-            Ok(ModelSpending { requests: number(0)?, tokens: number(1)?, cost_nanos: number(2)? })
-        },
-    )
+const SUMS: &str =
+    "count(*) AS requests, coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost_nanos), 0) AS cost_nanos";
+
+fn spending(row: &Row<'_>) -> Result<ModelSpending, StoreError> {
+    Ok(ModelSpending { requests: row.u64("requests")?, tokens: row.u64("tokens")?, cost_nanos: row.u64("cost_nanos")? })
 }
 
 /// Caps a number so that a sum of two thousand still fits into an i64.
-fn capped(number: u64) -> i64 {
-    number.min(1 << 52) as i64
+fn capped(number: u64) -> u64 {
+    number.min(1 << 52)
 }

@@ -18,7 +18,6 @@ mod board_rows;
 mod cached_answers;
 mod cards;
 mod changes;
-mod compact;
 mod embeddings;
 mod enrichment;
 mod entity_lookup;
@@ -41,11 +40,11 @@ mod pending_archives;
 mod private_files;
 mod quantized_vector;
 mod salvage;
-mod schema;
 mod session_labels;
 mod sessions;
 mod shown_names;
 mod spooled_events;
+mod sql;
 mod statistics;
 mod threads;
 mod timeline;
@@ -56,10 +55,9 @@ mod work_counts;
 
 use std::ops::Deref;
 
-use rethread_model::Space;
-use rusqlite::{Connection, Transaction};
-
 use open::{Durability, LockPatience};
+use sql::Sql;
+use sql::sqlite::Transaction;
 
 pub use batch::{
     Batch, EntryContent, OpenedSession, RereadKind, RestoredEntries, SessionNumber, SessionUpdate, TextsOf,
@@ -105,9 +103,7 @@ pub use work_counts::WorkCounts;
 /// A store that is open for reading.
 #[derive(Debug)]
 pub struct ReadStore {
-    connection: Connection,
-    space: Space,
-    location: StoreLocation,
+    sql: Sql,
 }
 
 /// A store that is open for reading and writing.
@@ -134,13 +130,23 @@ impl ReadStore {
     /// Holds the state of the store for several reads. Not meant to be kept while waiting: the write-ahead log cannot
     /// be emptied meanwhile.
     pub fn snapshot(&self) -> Result<Snapshot<'_>, StoreError> {
-        let is_free = self.connection.is_autocommit();
-        let transaction = is_free.then(|| self.connection.unchecked_transaction()).transpose();
-        Ok(Snapshot { store: self, _transaction: transaction.map_err(|cause| self.err(cause))? })
+        Ok(Snapshot { store: self, _transaction: self.sql.begin_reading()? })
     }
 
-    fn err(&self, cause: rusqlite::Error) -> StoreError {
-        StoreError::at(&self.location, cause)
+    /// A number that changes when another connection commits. Only comparable while this store is open.
+    pub fn data_version(&self) -> Result<i64, StoreError> {
+        self.sql.data_version()
+    }
+}
+
+impl Store {
+    /// Gives back the disk space that removed rows leave behind, if there is much. A store in use by another process
+    /// stays as it is: its pages are used again.
+    pub fn compact(&self) -> Result<(), StoreError> {
+        match self.sql.compact() {
+            Err(StoreError::Locked { .. }) => Ok(()),
+            done => done,
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! What hooks and users reported about sessions: periods, events, injections.
 
 use rethread_model::{Agent, Session, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::sql::{Row, columns, values};
 use crate::{Batch, ReadStore, StoreError};
 
 /// Stored events per session.
@@ -146,7 +146,8 @@ pub(crate) const BY_EXTERNAL_ID: &str = "space = ?1 AND agent = ?2 AND external_
 impl ReadStore {
     /// The lifecycle of a session; `None` if no hook or command concerned it yet.
     pub fn lifecycle(&self, key: SessionKey<'_>) -> Result<Option<LifecycleRow>, StoreError> {
-        select_lifecycle(&self.connection, self.space.as_str(), key).map_err(|cause| self.err(cause))
+        let sql = format!("SELECT {LIFECYCLE_COLUMNS} FROM lifecycle WHERE {BY_EXTERNAL_ID}");
+        self.sql.one(&sql, values![key.agent, key.external_id], lifecycle_from_row)
     }
 
     /// The last events of a session, oldest first.
@@ -154,8 +155,8 @@ impl ReadStore {
         let sql = format!(
             "SELECT at, kind, detail FROM lifecycle_event WHERE {BY_EXTERNAL_ID} ORDER BY number DESC LIMIT ?4"
         );
-        let mut events = self.query_by_external_id(&sql, key, limit as i64, |row| {
-            Ok(LifecycleEvent { at: Timestamp::from_millis(row.get(0)?), kind: row.get(1)?, detail: row.get(2)? })
+        let mut events = self.sql.all(&sql, values![key.agent, key.external_id, limit], |row| {
+            Ok(LifecycleEvent { at: row.time("at")?, kind: row.string("kind")?, detail: row.string("detail")? })
         })?;
         events.reverse();
         Ok(events)
@@ -163,43 +164,34 @@ impl ReadStore {
 
     /// Sessions of an agent that were closed at or after a time, by external id, newest first.
     pub fn sessions_closed_since(&self, agent: Agent, since: Timestamp) -> Result<Vec<String>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<String>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT external_id FROM lifecycle WHERE space = ?1 AND agent = ?2 AND closed_at >= ?3
-                 ORDER BY closed_at DESC",
-            )?;
-            let values = params![self.space.as_str(), agent.as_str(), since.as_millis()];
-            statement.query_map(values, |row| row.get(0))?.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.all(
+            "SELECT external_id FROM lifecycle WHERE space = ?1 AND agent = ?2 AND closed_at >= ?3
+             ORDER BY closed_at DESC",
+            values![agent, since],
+            |row| row.string("external_id"),
+        )
     }
 
     /// Sessions that are not closed and were last touched before a time, by agent and external id.
     pub fn silent_sessions(&self, before: Timestamp) -> Result<Vec<(Agent, String)>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<(Agent, String)>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT agent, external_id FROM lifecycle WHERE space = ?1
-                 AND (closed_as IS NULL OR closed_as = 'run-ended') AND touched_at < ?2",
-            )?;
-            let rows = statement.query_map(params![self.space.as_str(), before.as_millis()], |row| {
-                let agent = row.get::<_, String>(0)?.parse::<Agent>().ok();
-                Ok(agent.zip(Some(row.get::<_, String>(1)?)))
-            })?;
-            rows.filter_map(Result::transpose).collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.known(
+            "SELECT agent, external_id FROM lifecycle WHERE space = ?1
+             AND (closed_as IS NULL OR closed_as = 'run-ended') AND touched_at < ?2",
+            values![before],
+            |row| Ok(row.parsed("agent")?.zip(Some(row.string("external_id")?))),
+        )
     }
 
     /// Whether content with this dedupe key is in the session's context already.
     pub fn was_injected(&self, key: SessionKey<'_>, hash: u64) -> Result<bool, StoreError> {
         let sql = format!("SELECT 1 FROM injected_content WHERE {BY_EXTERNAL_ID} AND dedupe_key = ?4");
-        Ok(!self.query_by_external_id(&sql, key, hash as i64, |_| Ok(()))?.is_empty())
+        self.sql.exists(&sql, values![key.agent, key.external_id, hash])
     }
 
     /// Whether the session's context was compacted or cleared since its last prompt.
     pub fn has_new_context(&self, key: SessionKey<'_>) -> Result<bool, StoreError> {
-        let sql = format!("SELECT 1 FROM context_state WHERE {BY_EXTERNAL_ID} AND is_new_context = ?4");
-        Ok(!self.query_by_external_id(&sql, key, 1, |_| Ok(()))?.is_empty())
+        let sql = format!("SELECT 1 FROM context_state WHERE {BY_EXTERNAL_ID} AND is_new_context");
+        self.sql.exists(&sql, values![key.agent, key.external_id])
     }
 
     /// The last injections into a session, newest first.
@@ -208,61 +200,37 @@ impl ReadStore {
             "SELECT at, event, text, sections, text_hash, duration_micros FROM injection
              WHERE {BY_EXTERNAL_ID} ORDER BY number DESC LIMIT ?4"
         );
-        self.query_by_external_id(&sql, key, limit as i64, |row| {
+        self.sql.all(&sql, values![key.agent, key.external_id, limit], |row| {
             Ok(InjectionRow {
-                at: Timestamp::from_millis(row.get(0)?),
-                event: row.get(1)?,
-                text: row.get(2)?,
-                sections_json: row.get(3)?,
-                text_hash: row.get::<_, i64>(4)? as u64,
-                duration_micros: row.get::<_, i64>(5)? as u64,
+                at: row.time("at")?,
+                event: row.string("event")?,
+                text: row.string("text")?,
+                sections_json: row.string("sections")?,
+                text_hash: row.u64("text_hash")?,
+                duration_micros: row.u64("duration_micros")?,
             })
         })
-    }
-
-    pub(crate) fn query_by_external_id<T>(
-        &self,
-        sql: &str,
-        key: SessionKey<'_>,
-        last: i64,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StoreError> {
-        let query = || -> rusqlite::Result<Vec<T>> {
-            let values = params![self.space.as_str(), key.agent.as_str(), key.external_id, last];
-            self.connection.prepare_cached(sql)?.query_map(values, read)?.collect()
-        };
-        query().map_err(|cause| self.err(cause))
     }
 }
 
 impl Batch<'_> {
-    /// The lifecycle of a session, including changes of this batch.
-    pub fn lifecycle(&self, key: SessionKey<'_>) -> Result<Option<LifecycleRow>, StoreError> {
-        select_lifecycle(self.connection(), self.space(), key).map_err(|cause| self.err(cause))
-    }
-
     /// Stores the lifecycle of a session.
     pub fn save_lifecycle(&mut self, key: SessionKey<'_>, life: &LifecycleRow) -> Result<(), StoreError> {
-        let closed = life.closed.map(|(closed, _)| closed.as_stored());
-        self.run(
-            "INSERT OR REPLACE INTO lifecycle (space, agent, external_id, period, period_started_at, touched_at,
-             closed_as, closed_at, events, events_before_period, prompt_entities, recent_files, recent_tools)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-            params![
-                self.space(),
-                key.agent.as_str(),
-                key.external_id,
-                life.period as i64,
-                life.period_started_at.as_millis(),
-                life.touched_at.as_millis(),
-                closed,
-                life.closed.map(|(_, at)| at.as_millis()),
-                life.event_count as i64,
-                life.event_count_before_period as i64,
-                life.prompt_entities.join("\n"),
-                life.recent_files.join("\n"),
-                life.recent_tools.join("\n"),
-            ],
+        self.upsert(
+            "lifecycle",
+            columns! { agent: key.agent, external_id: key.external_id },
+            columns! {
+                period: life.period,
+                period_started_at: life.period_started_at,
+                touched_at: life.touched_at,
+                closed_as: life.closed.map(|(closed, _)| closed.as_stored()),
+                closed_at: life.closed.map(|(_, at)| at),
+                events: life.event_count,
+                events_before_period: life.event_count_before_period,
+                prompt_entities: life.prompt_entities.join("\n"),
+                recent_files: life.recent_files.join("\n"),
+                recent_tools: life.recent_tools.join("\n"),
+            },
         )
     }
 
@@ -273,106 +241,81 @@ impl Batch<'_> {
         number: u64,
         event: &LifecycleEvent,
     ) -> Result<(), StoreError> {
-        let (agent, id) = (key.agent.as_str(), key.external_id);
-        self.run(
-            "INSERT OR REPLACE INTO lifecycle_event (space, agent, external_id, number, at, kind, detail)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![self.space(), agent, id, number as i64, event.at.as_millis(), event.kind, event.detail],
+        self.upsert(
+            "lifecycle_event",
+            columns! { agent: key.agent, external_id: key.external_id, number: number },
+            columns! { at: event.at, kind: event.kind, detail: event.detail },
         )?;
-        let oldest = number.saturating_sub(MAX_EVENTS) as i64;
-        self.run(
+        self.sql.run(
             &format!("DELETE FROM lifecycle_event WHERE {BY_EXTERNAL_ID} AND number <= ?4"),
-            params![self.space(), agent, id, oldest],
+            values![key.agent, key.external_id, number.saturating_sub(MAX_EVENTS)],
         )
     }
 
     /// Records that content with this dedupe key was injected into a session. Returns false if it was recorded before.
     pub fn mark_injected(&mut self, key: SessionKey<'_>, hash: u64, at: Timestamp) -> Result<bool, StoreError> {
-        self.insert(
-            "INSERT OR IGNORE INTO injected_content (space, agent, external_id, dedupe_key, at)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![self.space(), key.agent.as_str(), key.external_id, hash as i64, at.as_millis()],
-        )
+        let row = columns! { agent: key.agent, external_id: key.external_id, dedupe_key: hash, at: at };
+        self.insert_new("injected_content", row)
     }
 
     /// Clears all dedupe keys of a session and its new-context flag, because its context was compacted or cleared.
     pub fn clear_injected(&mut self, key: SessionKey<'_>) -> Result<(), StoreError> {
         for table in ["injected_content", "context_state"] {
             let sql = format!("DELETE FROM {table} WHERE {BY_EXTERNAL_ID}");
-            self.run(&sql, params![self.space(), key.agent.as_str(), key.external_id])?;
+            self.sql.run(&sql, values![key.agent, key.external_id])?;
         }
         Ok(())
     }
 
     /// Clears one dedupe key of a session.
     pub fn clear_injected_key(&mut self, key: SessionKey<'_>, hash: u64) -> Result<(), StoreError> {
-        let values = params![self.space(), key.agent.as_str(), key.external_id, hash as i64];
-        self.run(&format!("DELETE FROM injected_content WHERE {BY_EXTERNAL_ID} AND dedupe_key = ?4"), values)
+        let sql = format!("DELETE FROM injected_content WHERE {BY_EXTERNAL_ID} AND dedupe_key = ?4");
+        self.sql.run(&sql, values![key.agent, key.external_id, hash])
     }
 
     /// Records whether a session has a new context: one that was compacted or cleared since its last prompt.
     pub fn set_new_context(&mut self, key: SessionKey<'_>, is_new: bool) -> Result<(), StoreError> {
-        self.run(
-            "INSERT OR REPLACE INTO context_state (space, agent, external_id, is_new_context) VALUES (?1, ?2, ?3, ?4)",
-            params![self.space(), key.agent.as_str(), key.external_id, is_new],
-        )
+        let key = columns! { agent: key.agent, external_id: key.external_id };
+        self.upsert("context_state", key, columns! { is_new_context: is_new })
     }
 
     /// Stores an injection and drops the oldest ones of the session.
     pub fn add_injection(&mut self, key: SessionKey<'_>, injected: &InjectionRow) -> Result<(), StoreError> {
-        let (agent, id) = (key.agent.as_str(), key.external_id);
-        let number = self.next_number("injection")?;
-        self.run(
-            "INSERT INTO injection (space, number, agent, external_id, at, event, text, sections, text_hash,
-             duration_micros) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-            params![
-                self.space(),
-                number,
-                agent,
-                id,
-                injected.at.as_millis(),
-                injected.event,
-                injected.text,
-                injected.sections_json,
-                injected.text_hash as i64,
-                injected.duration_micros as i64,
-            ],
+        self.insert(
+            "injection",
+            columns! {
+                number: self.next_number("injection")?,
+                agent: key.agent,
+                external_id: key.external_id,
+                at: injected.at,
+                event: injected.event,
+                text: injected.text,
+                sections: injected.sections_json,
+                text_hash: injected.text_hash,
+                duration_micros: injected.duration_micros,
+            },
         )?;
-        self.run(
+        self.sql.run(
             &format!(
-                "DELETE FROM injection WHERE space = ?1 AND number IN (SELECT number FROM injection
-                 WHERE {BY_EXTERNAL_ID} ORDER BY number DESC LIMIT -1 OFFSET ?4)"
+                "DELETE FROM injection WHERE {BY_EXTERNAL_ID} AND number <= (SELECT number FROM injection
+                 WHERE {BY_EXTERNAL_ID} ORDER BY number DESC LIMIT 1 OFFSET ?4)"
             ),
-            params![self.space(), agent, id, MAX_INJECTIONS as i64],
+            values![key.agent, key.external_id, MAX_INJECTIONS],
         )
     }
 }
 
-fn select_lifecycle(
-    connection: &Connection,
-    space: &str,
-    key: SessionKey<'_>,
-) -> rusqlite::Result<Option<LifecycleRow>> {
-    let sql = format!("SELECT {LIFECYCLE_COLUMNS} FROM lifecycle WHERE {BY_EXTERNAL_ID}");
-    let mut statement = connection.prepare_cached(&sql)?;
-    statement.query_row(params![space, key.agent.as_str(), key.external_id], lifecycle_from_row).optional()
-}
-
-fn lifecycle_from_row(row: &Row<'_>) -> rusqlite::Result<LifecycleRow> {
-    let closed = CloseKind::from_stored(row.get_ref(3)?.as_str_or_null()?);
-    let closed_at = row.get::<_, Option<i64>>(4)?.map(Timestamp::from_millis);
-    let lines = |at: usize| -> rusqlite::Result<Vec<String>> {
-        Ok(row.get_ref(at)?.as_str()?.lines().map(str::to_owned).collect())
-    };
+fn lifecycle_from_row(row: &Row<'_>) -> Result<LifecycleRow, StoreError> {
+    let lines = |name| Ok::<_, StoreError>(row.text(name)?.lines().map(str::to_owned).collect());
     Ok(LifecycleRow {
-        period: row.get::<_, i64>(0)? as u64,
-        period_started_at: Timestamp::from_millis(row.get(1)?),
-        touched_at: Timestamp::from_millis(row.get(2)?),
-        closed: closed.zip(closed_at),
-        event_count: row.get::<_, i64>(5)? as u64,
-        event_count_before_period: row.get::<_, i64>(6)? as u64,
-        prompt_entities: lines(7)?,
-        recent_files: lines(8)?,
-        recent_tools: lines(9)?,
+        period: row.u64("period")?,
+        period_started_at: row.time("period_started_at")?,
+        touched_at: row.time("touched_at")?,
+        closed: CloseKind::from_stored(row.opt_text("closed_as")?).zip(row.opt_time("closed_at")?),
+        event_count: row.u64("events")?,
+        event_count_before_period: row.u64("events_before_period")?,
+        prompt_entities: lines("prompt_entities")?,
+        recent_files: lines("recent_files")?,
+        recent_tools: lines("recent_tools")?,
     })
 }

@@ -1,4 +1,4 @@
-//! Opens the database: to write, to write without delaying an agent, or only to read.
+//! Opens a store: to write, to write without delaying an agent, or only to read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,31 +6,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use rethread_model::Space;
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::private_files::{OWNER_ONLY, PrivateFolder};
-use crate::{Batch, ReadStore, Store, StoreError, StoreLocation, schema};
+use crate::sql::Sql;
+use crate::sql::sqlite::Transaction;
+use crate::{Batch, ReadStore, Store, StoreError, StoreLocation};
 
 /// How long a process waits for the write lock of another one.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
 /// How often a caller with a wait budget tries to get the lock. SQLite itself waits up to 100 ms between two attempts
 /// and would miss the moment in which a sync releases it.
 const LOCK_POLL: Duration = Duration::from_millis(1);
-/// Page cache in KiB; bounded so that a first sync does not use much memory.
-const CACHE_KIB: i64 = 32 * 1024;
-/// Pages in the write-ahead log before a checkpoint, together 256 MiB. A first sync changes the same index pages again
-/// and again; rare checkpoints write them to the database once instead of many times.
-const CHECKPOINT_PAGES: i64 = 32 * 1024;
-/// The same for a store opened by a caller in a hurry. Small, because the next process to open the database has to
+/// Pages in the write-ahead log before a caller in a hurry moves it into the database. Small, because the next process to open the database has to
 /// read the whole log first.
-const SHORT_LOG_PAGES: i64 = 40;
+const SHORT_LOG_PAGES: u32 = 40;
 /// A log this long that was written this recently belongs to a running sync, which does the checkpoint itself.
 const SYNC_LOG_BYTES: u64 = 8 << 20;
 const SYNC_LOG_AGE: Duration = Duration::from_secs(5);
-/// A longer log is cut when it starts over.
-const MAX_IDLE_LOG_BYTES: u64 = 64 << 20;
-
 /// How much longer a caller in a hurry waits for other processes. Clones share what is left, so that several stores
 /// opened one after the other do not add up their waits.
 #[derive(Clone, Debug)]
@@ -115,7 +107,8 @@ impl Store {
     /// last commits.
     pub fn open_low_latency(location: &StoreLocation, space: Space, budget: WaitBudget) -> Result<Self, StoreError> {
         let store = Self::open_for_writing(location, space, LockPatience::Total(budget), Durability::Ordered)?;
-        store.leave_checkpoints_to_others().map_err(|cause| store.err(cause))?;
+        let pages = if has_running_sync(location) { 0 } else { SHORT_LOG_PAGES };
+        store.sql.delay_checkpoints(pages)?;
         Ok(store)
     }
 
@@ -126,22 +119,19 @@ impl Store {
         durability: Durability,
     ) -> Result<Self, StoreError> {
         create_private(location.path())?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(location.path(), flags);
-        let connection = connection.map_err(|cause| StoreError::at(location, cause))?;
-        let reader = ReadStore { connection, space, location: location.clone() };
-        let mut store = Self { reader, patience, durability, current: durability };
+        let reader = ReadStore { sql: Sql::open(location, space)? };
+        let store = Self { reader, patience, durability, current: durability };
         store.prepare_with_retries()?;
         Ok(store)
     }
 
     /// SQLite ignores the busy timeout while the journal mode of a new file changes and fails at once, so this retries.
-    fn prepare_with_retries(&mut self) -> Result<(), StoreError> {
+    fn prepare_with_retries(&self) -> Result<(), StoreError> {
         let start = Instant::now();
         let patience = self.patience.left();
         let result = loop {
-            let prepared = self.prepare().map_err(|cause| self.err(cause));
-            match prepared.and_then(|()| schema::create_or_check(&mut self.reader.connection, &self.reader.location)) {
+            let prepared = self.sql.prepare_to_write(self.patience.left(), self.durability);
+            match prepared.and_then(|()| self.sql.migrate()) {
                 Err(StoreError::Locked { .. }) if start.elapsed() < patience => std::thread::sleep(5 * LOCK_POLL),
                 result => break result,
             }
@@ -167,59 +157,37 @@ impl Store {
     /// Starts a write transaction in which the bytes of deleted rows are overwritten, for text that must not be
     /// recoverable from the file.
     pub fn begin_secure_delete(&mut self) -> Result<Batch<'_>, StoreError> {
-        self.connection.execute_batch("PRAGMA secure_delete = ON;").map_err(|cause| self.err(cause))?;
+        self.sql.set_secure_delete()?;
         self.begin()
     }
 
     fn begin_with(&mut self, durability: Durability) -> Result<Batch<'_>, StoreError> {
         if self.current != durability {
-            self.connection.execute_batch(durability.pragmas()).map_err(|cause| self.err(cause))?;
+            self.sql.set_durability(durability)?;
             self.current = durability;
         }
-        Batch::new(self.lock_for_writing()?, &self.space, &self.location)
+        Batch::new(&self.reader, self.lock_for_writing()?)
     }
 
     fn lock_for_writing(&self) -> Result<Transaction<'_>, StoreError> {
-        let attempt = || Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
-        let attempt = || attempt().map_err(|cause| self.err(cause));
-        let LockPatience::Total(budget) = &self.patience else { return attempt() };
-        let set_timeout = |timeout| self.connection.busy_timeout(timeout).map_err(|cause| self.err(cause));
-        set_timeout(Duration::ZERO)?;
+        let LockPatience::Total(budget) = &self.patience else { return self.sql.begin() };
+        self.sql.set_timeout(Duration::ZERO)?;
         let (start, patience) = (Instant::now(), budget.left());
         let result = loop {
-            match attempt() {
+            match self.sql.begin() {
                 Err(StoreError::Locked { .. }) if start.elapsed() < patience => std::thread::sleep(LOCK_POLL),
                 result => break result,
             }
         };
         budget.spend(start.elapsed());
-        set_timeout(budget.left())?;
+        self.sql.set_timeout(budget.left())?;
         result
-    }
-
-    fn prepare(&self) -> rusqlite::Result<()> {
-        self.connection.busy_timeout(self.patience.left())?;
-        prepare_statements(&self.connection)?;
-        self.connection.execute_batch(&format!(
-            "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;
-             PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}; PRAGMA journal_size_limit = {MAX_IDLE_LOG_BYTES};"
-        ))?;
-        self.connection.execute_batch(self.durability.pragmas())
-    }
-
-    fn leave_checkpoints_to_others(&self) -> rusqlite::Result<()> {
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        let pages = if has_running_sync(&self.location) { 0 } else { SHORT_LOG_PAGES };
-        self.connection.execute_batch(&format!("PRAGMA wal_autocheckpoint = {pages};"))
     }
 }
 
 impl ReadStore {
-    /// Opens an existing database to read it: changes neither content nor schema, also not on close. `None` if there is
-    /// no database, or one that is not set up yet.
-    ///
-    /// On a read-only file system SQLite cannot create its side files. The database is then read as it is, without
-    /// locks.
+    /// Opens an existing store to read it: changes neither content nor schema, also not on close. `None` if there is
+    /// none, or one that is not set up yet.
     pub fn open(
         location: &StoreLocation,
         space: &Space,
@@ -228,27 +196,8 @@ impl ReadStore {
         if !location.exists() {
             return Ok(None);
         }
-        let open = |connect: fn(&StoreLocation) -> rusqlite::Result<Connection>| -> Result<_, StoreError> {
-            let at = |cause| StoreError::at(location, cause);
-            let connection = connect(location).map_err(at)?;
-            prepare_to_read(&connection, timeout.unwrap_or(BUSY_TIMEOUT)).map_err(at)?;
-            let is_set_up = schema::check(&connection, location)?;
-            Ok(is_set_up.then(|| Self { connection, space: space.clone(), location: location.clone() }))
-        };
-        match open(connect_live) {
-            Err(StoreError::Disk { .. }) if !can_write_beside(location.path()) => open(connect_frozen),
-            other => other,
-        }
-    }
-}
-
-impl Durability {
-    /// `fullfsync` makes macOS flush the drive, too.
-    fn pragmas(self) -> &'static str {
-        match self {
-            Self::Flushed => "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;",
-            Self::Ordered => "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = OFF;",
-        }
+        let sql = Sql::open_read_only(location, space, timeout.unwrap_or(BUSY_TIMEOUT))?;
+        Ok(sql.map(|sql| Self { sql }))
     }
 }
 
@@ -267,65 +216,10 @@ fn create_private(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// A connection that takes part in locking but runs no statement that writes.
-fn connect_live(location: &StoreLocation) -> rusqlite::Result<Connection> {
-    // A connection opened read-only could not remove the side files that it has to create.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let has_log = location.log().exists();
-    let connection = Connection::open_with_flags(location.path(), flags)?;
-    // Closing the last connection would otherwise move the log into the database.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
-    Ok(connection)
-}
-
-/// A connection to a database whose directory cannot be written, by this process or any other.
-fn connect_frozen(location: &StoreLocation) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if std::fs::metadata(location.log()).is_ok_and(|log| log.len() > 0) {
-        // Without locks and in exclusive mode SQLite keeps the index of the log in memory, not in a side file.
-        let connection = Connection::open_with_flags_and_vfs(location.path(), flags, c"unix-none")?;
-        connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE;")?;
-        return Ok(connection);
-    }
-    let address = format!("file:{}?immutable=1", percent_encoded(location.path()));
-    Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI)
-}
-
-fn prepare_to_read(connection: &Connection, timeout: Duration) -> rusqlite::Result<()> {
-    connection.busy_timeout(timeout)?;
-    prepare_statements(connection)?;
-    connection.execute_batch("PRAGMA query_only = ON;")
-}
-
-fn prepare_statements(connection: &Connection) -> rusqlite::Result<()> {
-    connection.set_prepared_statement_cache_capacity(64);
-    // Without this, SQLite plans a statement again for every new set of values, which costs more than running it.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.execute_batch(&format!("PRAGMA cache_size = -{CACHE_KIB}; PRAGMA temp_store = MEMORY;"))
-}
-
 fn has_running_sync(location: &StoreLocation) -> bool {
     let Ok(log) = std::fs::metadata(location.log()) else { return false };
     let age = log.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
     log.len() > SYNC_LOG_BYTES && age.is_none_or(|age| age < SYNC_LOG_AGE)
-}
-
-fn can_write_beside(path: &Path) -> bool {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok()
-}
-
-/// The path as part of a URI.
-fn percent_encoded(path: &Path) -> String {
-    use std::os::unix::ffi::OsStrExt;
-    let bytes = path.as_os_str().as_bytes().iter();
-    bytes
-        .map(|byte| match byte {
-            b'/' | b'-' | b'_' | b'.' | b'~' => char::from(*byte).to_string(),
-            byte if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
-            byte => format!("%{byte:02X}"),
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -337,7 +231,7 @@ mod tests {
     const KEY: SessionKey<'static> = SessionKey { agent: Agent::Pi, external_id: "x" };
 
     fn synchronous(batch: &Batch<'_>) -> i64 {
-        batch.connection().query_row("PRAGMA synchronous", [], |row| row.get(0)).unwrap()
+        batch.sql.connection().query_row("PRAGMA synchronous", [], |row| row.get(0)).unwrap()
     }
 
     fn add_session(store: &mut Store, now: i64) {
@@ -390,39 +284,13 @@ mod tests {
         add_session(&mut store, 1);
         let reader = read().unwrap();
         assert!(reader.lifecycle(KEY).unwrap().is_some());
-        assert!(reader.connection.execute("DELETE FROM lifecycle", []).is_err(), "it cannot write");
+        assert!(reader.sql.run("DELETE FROM lifecycle WHERE space = ?1", &[]).is_err(), "it cannot write");
         // The last connection to close would otherwise move the log into the database.
-        store.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+        store.sql.delay_checkpoints(1_000).unwrap();
         drop(reader);
         drop(store);
         let before = (std::fs::read(path.path()).unwrap(), std::fs::read(path.log()).unwrap());
         assert!(read().unwrap().lifecycle(KEY).unwrap().is_some());
         assert!(before == (std::fs::read(path.path()).unwrap(), std::fs::read(path.log()).unwrap()));
-    }
-
-    #[test]
-    fn a_store_on_a_read_only_file_system_is_read_with_its_log() {
-        // D63
-        let folder = tempfile::tempdir().unwrap();
-        let path = StoreLocation::in_folder(folder.path());
-        let mut store = Store::open(&path, Space::local()).unwrap();
-        add_session(&mut store, 7);
-        let copy = StoreLocation::at_path(folder.path().join("100% read-only?.db"));
-        let touched = |connection: &Connection| -> rusqlite::Result<i64> {
-            connection.query_row("SELECT touched_at FROM lifecycle", [], |row| row.get(0))
-        };
-        let only = |names: &[&Path]| {
-            let all = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-            all.filter(|path| path.to_string_lossy().contains("read-only")).count() == names.len()
-        };
-        std::fs::copy(path.path(), copy.path()).unwrap();
-        std::fs::copy(path.log(), copy.log()).unwrap();
-        assert_eq!(touched(&connect_frozen(&copy).unwrap()).unwrap(), 7, "the row is only in the log");
-        assert!(only(&[copy.path(), &copy.log()]), "no side file is created");
-        drop(store);
-        std::fs::remove_file(copy.log()).unwrap();
-        std::fs::copy(path.path(), copy.path()).unwrap();
-        assert_eq!(touched(&connect_frozen(&copy).unwrap()).unwrap(), 7);
-        assert!(only(&[copy.path()]), "no side file is created");
     }
 }

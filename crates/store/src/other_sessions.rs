@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use rethread_model::{Entry, Session, SessionId, SessionKind, Timestamp};
-use rusqlite::{Params, params};
 
+use crate::sql::{Row, values};
 use crate::{ReadStore, SessionKey, SessionNumber, StoreError, entries, sessions};
 
 /// Entries read per session: more than fit into any summary.
-const MAX_ENTRIES: i64 = 400;
+const MAX_ENTRIES: u64 = 400;
 
 /// Maximum depth of sub-agents that started sub-agents.
 const MAX_NESTING: usize = 8;
@@ -34,13 +34,11 @@ pub struct SessionPart {
 }
 
 impl ActiveSession {
-    fn new(session: Session, number: i64, generation: i64) -> Self {
-        let part = SessionPart {
-            number: SessionNumber(number),
-            generation: generation as u64,
-            last_activity_at: session.last_activity_at,
-        };
-        Self { session, parts: vec![part] }
+    /// A session with itself as its only part.
+    fn from_row(row: &Row<'_>) -> Result<Option<Self>, StoreError> {
+        let Some((number, session)) = sessions::numbered(row)? else { return Ok(None) };
+        let (generation, last_activity_at) = (row.u64("generation")?, session.last_activity_at);
+        Ok(Some(Self { session, parts: vec![SessionPart { number, generation, last_activity_at }] }))
     }
 }
 
@@ -60,7 +58,7 @@ impl ReadStore {
     pub fn active_sessions(&self, project: &str, since: Timestamp) -> Result<Vec<ActiveSession>, StoreError> {
         let condition = "session.project = ?2 AND session.last_activity_at >= ?3 AND session.kind IN ('main', 'child')
              AND NOT session.is_empty";
-        let found = self.select_parts(condition, params![self.space.as_str(), project, since.as_millis()])?;
+        let found = self.select_sessions(condition, values![project, since], ActiveSession::from_row)?;
         let (mut active, children): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|one| one.session.kind == SessionKind::Main);
         let mut parents: HashMap<SessionId, SessionId> = HashMap::new();
@@ -72,7 +70,7 @@ impl ReadStore {
                 continue;
             }
             let condition = "session.id = ?2 AND session.kind = 'main'";
-            let mut idle = self.select_parts(condition, params![self.space.as_str(), main.to_string()])?;
+            let mut idle = self.select_sessions(condition, values![main.to_string()], ActiveSession::from_row)?;
             for one in &mut idle {
                 one.parts.extend(&child.parts);
             }
@@ -103,24 +101,6 @@ impl ReadStore {
         Ok(None)
     }
 
-    /// Sessions that match a condition, each with itself as its only part.
-    fn select_parts(&self, condition: &str, values: impl Params) -> Result<Vec<ActiveSession>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<ActiveSession>> {
-            let sql = format!(
-                "SELECT {}, session.number, session.generation FROM {} WHERE session.space = ?1 AND {condition}",
-                sessions::COLUMNS,
-                sessions::TABLES
-            );
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let rows = statement.query_map(values, |row| {
-                let (number, generation) = (row.get(sessions::COLUMN_COUNT)?, row.get(sessions::COLUMN_COUNT + 1)?);
-                Ok(sessions::from_row(row)?.map(|session| ActiveSession::new(session, number, generation)))
-            })?;
-            rows.filter_map(Result::transpose).collect()
-        };
-        read().map_err(|cause| self.err(cause))
-    }
-
     /// What a session and its sub-agents did since a time, oldest first. Prompts and answers of sub-agents are
     /// left out: they are between them and their session.
     pub fn recent_entries(&self, active: &ActiveSession, since: Timestamp) -> Result<Vec<Entry>, StoreError> {
@@ -138,35 +118,18 @@ impl ReadStore {
 
     /// The numbers of main sessions of a project that were active since a time.
     pub fn active_session_numbers(&self, project: &str, since: Timestamp) -> Result<Vec<SessionNumber>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<SessionNumber>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT number FROM session WHERE space = ?1 AND project = ?2 AND last_activity_at >= ?3
-                 AND kind = 'main'",
-            )?;
-            let values = params![self.space.as_str(), project, since.as_millis()];
-            statement.query_map(values, |row| row.get(0).map(SessionNumber))?.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.all(
+            "SELECT number FROM session WHERE space = ?1 AND project = ?2 AND last_activity_at >= ?3
+             AND kind = 'main'",
+            values![project, since],
+            |row| row.session("number"),
+        )
     }
 
     /// The session with that external id; `None` until its transcript was read, and if it was removed.
     pub fn session_by_external_id(&self, key: SessionKey<'_>) -> Result<Option<(SessionNumber, Session)>, StoreError> {
-        let read = || -> rusqlite::Result<Option<(SessionNumber, Session)>> {
-            let sql = format!(
-                "SELECT {}, session.number FROM {} WHERE session.space = ?1 AND session.agent = ?2
-                 AND session.external_id = ?3 AND session.kind <> 'removed'",
-                sessions::COLUMNS,
-                sessions::TABLES
-            );
-            let values = params![self.space.as_str(), key.agent.as_str(), key.external_id];
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let mut rows = statement.query_map(values, |row| {
-                let number = SessionNumber(row.get(sessions::COLUMN_COUNT)?);
-                Ok(sessions::from_row(row)?.map(|session| (number, session)))
-            })?;
-            Ok(rows.next().transpose()?.flatten())
-        };
-        read().map_err(|cause| self.err(cause))
+        let condition = "session.agent = ?2 AND session.external_id = ?3 AND session.kind <> 'removed'";
+        Ok(self.select_sessions(condition, values![key.agent, key.external_id], sessions::numbered)?.pop())
     }
 
     /// What a session did after an entry and since a time.
@@ -176,41 +139,27 @@ impl ReadStore {
         after: Option<u64>,
         moment: Timestamp,
     ) -> Result<EntriesSince, StoreError> {
-        let read = || -> rusqlite::Result<EntriesSince> {
-            let last_seq = self
-                .connection
-                .prepare_cached("SELECT max(seq) FROM entry WHERE space = ?1 AND session = ?2")?
-                .query_row(params![self.space.as_str(), session.0], |row| row.get::<_, Option<i64>>(0))?
-                .map(|seq| seq as u64);
-            if last_seq <= after {
-                return Ok(EntriesSince { last_seq, ..EntriesSince::default() });
-            }
-            let sql = format!(
-                "SELECT {} FROM entry WHERE space = ?1 AND session = ?2 AND seq > ?3 AND coalesce(at, ?4) >= ?4
-                 AND NOT (is_abandoned OR is_retracted) AND kind NOT IN ('reasoning', 'command', 'notice', 'injected')
-                 ORDER BY seq DESC LIMIT ?5",
-                entries::COLUMNS
-            );
-            let after = after.map_or(-1, |seq| seq as i64);
-            let moment = moment.as_millis();
-            let values = params![self.space.as_str(), session.0, after, moment, MAX_ENTRIES];
-            let mut entries: Vec<Entry> = self
-                .connection
-                .prepare_cached(&sql)?
-                .query_map(values, entries::from_row)?
-                .collect::<Result<_, _>>()?;
-            entries.reverse();
-            let messages = self
-                .connection
-                .prepare_cached(
-                    "SELECT count(CASE WHEN kind = 'prompt' THEN 1 END)
-                 + count(DISTINCT CASE WHEN kind IN ('assistant', 'call') THEN message_key END)
-                 FROM entry WHERE space = ?1 AND session = ?2 AND seq > ?3 AND coalesce(at, ?4) >= ?4
-                 AND NOT (is_abandoned OR is_retracted)",
-                )?
-                .query_row(params![self.space.as_str(), session.0, after, moment], |row| row.get::<_, i64>(0))?;
-            Ok(EntriesSince { entries, message_count: messages as u64, last_seq })
-        };
-        read().map_err(|cause| self.err(cause))
+        let last = "SELECT max(seq) AS seq FROM entry WHERE space = ?1 AND session = ?2";
+        let last_seq = self.sql.one(last, values![session], |row| row.opt_u64("seq"))?.flatten();
+        if last_seq <= after {
+            return Ok(EntriesSince { last_seq, ..EntriesSince::default() });
+        }
+        let is_new = "space = ?1 AND session = ?2 AND seq > ?3 AND coalesce(at, ?4) >= ?4
+             AND NOT (is_abandoned OR is_retracted)";
+        let after = after.map_or(-1, |seq| seq as i64);
+        let sql = format!(
+            "SELECT {} FROM entry WHERE {is_new} AND kind NOT IN ('reasoning', 'command', 'notice', 'injected')
+             ORDER BY seq DESC LIMIT ?5",
+            entries::COLUMNS
+        );
+        let mut entries = self.sql.all(&sql, values![session, after, moment, MAX_ENTRIES], entries::from_row)?;
+        entries.reverse();
+        let sql = format!(
+            "SELECT count(CASE WHEN kind = 'prompt' THEN 1 END)
+             + count(DISTINCT CASE WHEN kind IN ('assistant', 'call') THEN message_key END)
+             FROM entry WHERE {is_new}"
+        );
+        let message_count = self.sql.count(&sql, values![session, after, moment])?;
+        Ok(EntriesSince { entries, message_count, last_seq })
     }
 }

@@ -1,8 +1,9 @@
 //! Finished periods of work, stored until they are written to the archive.
 
 use rethread_model::Agent;
-use rusqlite::params;
 
+use crate::lifecycle::BY_EXTERNAL_ID;
+use crate::sql::{columns, values};
 use crate::{Batch, ReadStore, SessionKey, StoreError};
 
 /// A finished period, with the archive file that will be written for it.
@@ -23,37 +24,37 @@ pub struct PendingArchive {
 impl ReadStore {
     /// Up to `limit` finished periods that are not in the archive.
     pub fn pending_archives(&self, limit: u64) -> Result<Vec<PendingArchive>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<PendingArchive>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT agent, external_id, period, file_name, content FROM pending_archive WHERE space = ?1 LIMIT ?2",
-            )?;
-            let rows = statement.query_map(params![self.space.as_str(), limit as i64], |row| {
-                let Ok(agent) = row.get::<_, String>(0)?.parse() else { return Ok(None) };
-                let (external_id, period) = (row.get(1)?, row.get::<_, i64>(2)? as u64);
-                Ok(Some(PendingArchive { agent, external_id, period, file_name: row.get(3)?, content: row.get(4)? }))
-            })?;
-            rows.filter_map(Result::transpose).collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.known(
+            "SELECT agent, external_id, period, file_name, content FROM pending_archive WHERE space = ?1 LIMIT ?2",
+            values![limit],
+            |row| {
+                let Some(agent) = row.parsed("agent")? else { return Ok(None) };
+                Ok(Some(PendingArchive {
+                    agent,
+                    external_id: row.string("external_id")?,
+                    period: row.u64("period")?,
+                    file_name: row.string("file_name")?,
+                    content: row.string("content")?,
+                }))
+            },
+        )
     }
 }
 
 impl Batch<'_> {
     /// Stores a finished period until it is archived.
     pub fn add_pending_archive(&mut self, period: &PendingArchive) -> Result<(), StoreError> {
-        let PendingArchive { agent, external_id, period, file_name: name, content: text } = period;
-        self.run(
-            "INSERT OR REPLACE INTO pending_archive (space, agent, external_id, period, file_name, content)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            params![self.space(), agent.as_str(), external_id, *period as i64, name, text],
+        let PendingArchive { agent, external_id, period, file_name, content } = period;
+        self.upsert(
+            "pending_archive",
+            columns! { agent: agent, external_id: external_id, period: period },
+            columns! { file_name: file_name, content: content },
         )
     }
 
     /// Removes a period that was written to the archive.
     pub fn remove_pending_archive(&mut self, key: SessionKey<'_>, period: u64) -> Result<(), StoreError> {
-        self.run(
-            "DELETE FROM pending_archive WHERE space = ?1 AND agent = ?2 AND external_id = ?3 AND period = ?4",
-            params![self.space(), key.agent.as_str(), key.external_id, period as i64],
-        )
+        let sql = format!("DELETE FROM pending_archive WHERE {BY_EXTERNAL_ID} AND period = ?4");
+        self.sql.run(&sql, values![key.agent, key.external_id, period])
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use rethread_model::Timestamp;
-use rusqlite::{OptionalExtension, Row, params};
 
+use crate::sessions::IN_SCOPE;
+use crate::sql::values;
 use crate::{EpisodeKey, ReadStore, SessionNumber, SessionScope, StoreError};
 
 /// Selects episodes of the timeline.
@@ -28,7 +29,6 @@ pub struct EpisodeWindow {
 
 /// Main sessions only: the work of sub-agents is part of their parent's episodes and would appear twice.
 const MATCHES_WINDOW: &str = "episode.space = ?1 AND NOT episode.is_abandoned AND session.kind = 'main'
-    AND (?2 IS NULL OR session.project = ?2 OR session.cwd = ?2 OR substr(session.cwd, 1, length(?2) + 1) = ?2 || '/')
     AND (?3 IS NULL OR episode.session = ?3)
     AND (?4 IS NULL OR episode.started_at >= ?4) AND (?5 IS NULL OR episode.started_at < ?5)";
 
@@ -49,15 +49,9 @@ impl ReadStore {
 
     /// The episode with that id.
     pub fn episode_by_id(&self, id: &str) -> Result<Option<EpisodeKey>, StoreError> {
-        let read = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT session, number FROM episode INDEXED BY episode_by_id WHERE space = ?1 AND id = ?2",
-                )?
-                .query_row(params![self.space.as_str(), id], key_from_row)
-                .optional()
-        };
-        read().map_err(|cause| self.err(cause))
+        let index = self.sql.index("episode_by_id");
+        let sql = format!("SELECT session, number FROM episode {index} WHERE space = ?1 AND id = ?2");
+        self.sql.one(&sql, values![id], EpisodeKey::from_row)
     }
 
     /// Episodes from the anchor in one direction, nearest first.
@@ -68,45 +62,32 @@ impl ReadStore {
         direction: Direction,
         limit: usize,
     ) -> Result<Vec<EpisodeKey>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
         let (side, order) = match direction {
             Direction::Backward => ("<", "DESC"),
             Direction::Forward => (">=", "ASC"),
         };
-        let project = match &window.scope {
-            SessionScope::AllProjects => None,
-            SessionScope::Project(path) => Some(path.as_str()),
-        };
         let sql = format!(
-            "SELECT episode.session, episode.number FROM episode INDEXED BY episode_by_time
-             CROSS JOIN session ON session.space = episode.space AND session.number = episode.session
-             WHERE {MATCHES_WINDOW} AND (?6 IS NULL OR episode.started_at {side} ?6)
-             ORDER BY episode.started_at {order}, episode.session {order}, episode.number {order}"
+            "SELECT episode.session, episode.number FROM episode {} {} session
+             ON session.space = episode.space AND session.number = episode.session
+             WHERE {MATCHES_WINDOW} AND {IN_SCOPE} AND (?6 IS NULL OR episode.started_at {side} ?6)
+             ORDER BY episode.started_at {order}, episode.session {order}, episode.number {order}",
+            self.sql.index("episode_by_time"),
+            self.sql.dialect().ordered_join(),
         );
         let among: Option<HashSet<EpisodeKey>> = window.among.as_ref().map(|keys| keys.iter().copied().collect());
-        let read = || -> rusqlite::Result<Vec<EpisodeKey>> {
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
-            let values = params![
-                self.space.as_str(),
-                project,
-                window.session.map(|session| session.0),
-                millis(window.from),
-                millis(window.to),
-                millis(anchor)
-            ];
-            let mut rows = statement.query(values)?;
-            let mut found = Vec::new();
-            while found.len() < limit
-                && let Some(row) = rows.next()?
-            {
-                let key = key_from_row(row)?;
-                if among.as_ref().is_none_or(|among| among.contains(&key)) {
-                    found.push(key);
-                }
+        let (mut found, project) = (Vec::new(), window.scope.project());
+        let values = values![project, window.session, window.from, window.to, anchor];
+        self.sql.each_while(&sql, values, |row| {
+            let key = EpisodeKey::from_row(row)?;
+            if among.as_ref().is_none_or(|among| among.contains(&key)) {
+                found.push(key);
             }
-            Ok(found)
-        };
-        read().map_err(|cause| self.err(cause))
+            Ok::<_, StoreError>(found.len() < limit)
+        })?;
+        Ok(found)
     }
 }
 
@@ -114,8 +95,4 @@ impl ReadStore {
 enum Direction {
     Backward,
     Forward,
-}
-
-fn key_from_row(row: &Row<'_>) -> rusqlite::Result<EpisodeKey> {
-    Ok(EpisodeKey { session: SessionNumber(row.get(0)?), number: row.get::<_, i64>(1)? as u64 })
 }

@@ -1,8 +1,8 @@
 //! Transcript files and how far each was read.
 
 use rethread_model::Agent;
-use rusqlite::{OptionalExtension, Row, params};
 
+use crate::sql::{Row, SqlValue, values};
 use crate::{ReadStore, SessionNumber, StoreError};
 
 /// Our number of a transcript, counted from 1 in the order in which transcripts were first read.
@@ -52,52 +52,50 @@ pub struct TranscriptRow {
     pub cursor: ReadCursor,
 }
 
-pub(crate) const COLUMNS: &str =
+const COLUMNS: &str =
     "number, path, agent, session, device, inode, size, mtime, read_offset, read_lines, head_hash, tail_hash";
 
 impl ReadStore {
     /// The transcript at that path.
     pub fn transcript(&self, path: &str) -> Result<Option<TranscriptRow>, StoreError> {
-        let read = || -> rusqlite::Result<Option<TranscriptRow>> {
-            let sql = format!("SELECT {COLUMNS} FROM transcript WHERE space = ?1 AND path = ?2");
-            let found = self.connection.prepare_cached(&sql)?.query_row(params![self.space.as_str(), path], from_row);
-            Ok(found.optional()?.flatten())
-        };
-        read().map_err(|cause| self.err(cause))
+        Ok(self.select_transcripts("path = ?2", values![path])?.pop())
     }
 
     /// All known transcripts, by number.
     pub fn transcripts(&self) -> Result<Vec<TranscriptRow>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<TranscriptRow>> {
-            let sql = format!("SELECT {COLUMNS} FROM transcript WHERE space = ?1 ORDER BY number");
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let rows = statement.query_map(params![self.space.as_str()], from_row)?;
-            rows.filter_map(Result::transpose).collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        self.select_transcripts("TRUE", &[])
+    }
+
+    /// The transcripts of a session, in the order in which they were first read.
+    pub fn session_transcripts(&self, session: SessionNumber) -> Result<Vec<TranscriptRow>, StoreError> {
+        self.select_transcripts("session = ?2", values![session])
+    }
+
+    fn select_transcripts(&self, condition: &str, values: &[SqlValue<'_>]) -> Result<Vec<TranscriptRow>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM transcript WHERE space = ?1 AND {condition} ORDER BY number");
+        self.sql.known(&sql, values, from_row)
     }
 }
 
 /// None for a row of an agent that only a newer version of the program knows.
-pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<TranscriptRow>> {
-    let Ok(agent) = row.get_ref(2)?.as_str()?.parse() else { return Ok(None) };
-    let unsigned = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
+fn from_row(row: &Row<'_>) -> Result<Option<TranscriptRow>, StoreError> {
+    let Some(agent) = row.parsed("agent")? else { return Ok(None) };
     Ok(Some(TranscriptRow {
-        number: TranscriptNumber(row.get(0)?),
-        path: row.get(1)?,
+        number: TranscriptNumber(row.int("number")?),
+        path: row.string("path")?,
         agent,
-        session: row.get::<_, Option<i64>>(3)?.map(SessionNumber),
+        session: row.opt_int("session")?.map(SessionNumber),
         fingerprint: FileFingerprint {
-            device: unsigned(4)?,
-            inode: unsigned(5)?,
-            size: unsigned(6)?,
-            mtime: row.get(7)?,
+            device: row.u64("device")?,
+            inode: row.u64("inode")?,
+            size: row.u64("size")?,
+            mtime: row.int("mtime")?,
         },
         cursor: ReadCursor {
-            offset: unsigned(8)?,
-            lines: unsigned(9)?,
-            head_hash: unsigned(10)?,
-            tail_hash: unsigned(11)?,
+            offset: row.u64("read_offset")?,
+            lines: row.u64("read_lines")?,
+            head_hash: row.u64("head_hash")?,
+            tail_hash: row.u64("tail_hash")?,
         },
     }))
 }

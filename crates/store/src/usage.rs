@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 
 use rethread_model::{Agent, Timestamp, Tokens};
-use rusqlite::{Row, params};
 
-use crate::{ReadStore, SessionNumber, SessionScope, StoreError};
+use crate::sessions::IN_SCOPE;
+use crate::sql::{Row, values};
+use crate::{ReadStore, SessionNumber, SessionScope, StoreError, sessions};
 
 /// Model name in messages that the agent made up without asking a model.
 const SYNTHETIC_MODEL: &str = "<synthetic>";
@@ -64,63 +65,33 @@ pub struct UsageTotal {
     pub cost_nanos: Option<u64>,
 }
 
+const COLUMNS: &str = "session, at, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+     cost_nanos, hour_write_tokens";
+
 impl ReadStore {
     /// Sums of usage. `steps` are prompt lengths in tokens, ascending, at which prices change.
     pub fn usage(&self, filter: &UsageFilter, grain: UsageGrain, steps: &[u64]) -> Result<Vec<UsageTotal>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<UsageTotal>> {
-            let mut labels = TextInterner::default();
-            let sessions = self.labeled_sessions(filter, grain, &mut labels)?;
-            let mut models = TextInterner::default();
-            let mut sums: HashMap<GroupKey, UsageSum> = HashMap::new();
-            let mut statement = self.connection.prepare_cached(
-                "SELECT session, at, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                 cost_nanos, hour_write_tokens
-                 FROM usage WHERE space = ?1 AND (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at < ?3)",
-            )?;
-            let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
-            let mut rows = statement.query(params![self.space.as_str(), millis(filter.from), millis(filter.to)])?;
-            while let Some(row) = rows.next()? {
-                let Some(label) = sessions.get(&row.get(0)?) else { continue };
-                let Some((model, message)) = message_from_row(row)? else { continue };
-                let key = GroupKey {
-                    quarter: if grain == UsageGrain::Time { quarter(row)? } else { None },
-                    label: *label,
-                    model: model.map(|model| models.number(model)),
-                    step: message.step(steps),
-                    has_cost: message.cost_nanos.is_some(),
-                };
-                sums.entry(key).or_default().add(&message);
-            }
-            Ok(sums.into_iter().map(|(key, sum)| slice(key, sum, &labels, &models)).collect())
-        };
-        read().map_err(|cause| self.err(cause))
+        let mut labels = TextInterner::default();
+        let sessions = self.labeled_sessions(filter, grain, &mut labels)?;
+        let mut sums = UsageSums::default();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM usage WHERE space = ?1 AND (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at < ?3)"
+        );
+        self.sql.each(&sql, values![filter.from, filter.to], |row| {
+            let Some(label) = sessions.get(&row.int("session")?) else { return Ok(()) };
+            let at = if grain == UsageGrain::Time { row.opt_int("at")? } else { None };
+            sums.add(row, at.map(|at| at.div_euclid(QUARTER_MILLIS)), *label, steps)
+        })?;
+        Ok(sums.into_totals(&labels))
     }
 
     /// Sums of usage of one session.
     pub fn session_usage(&self, session: SessionNumber, steps: &[u64]) -> Result<Vec<UsageTotal>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<UsageTotal>> {
-            let mut models = TextInterner::default();
-            let mut sums: HashMap<GroupKey, UsageSum> = HashMap::new();
-            let mut statement = self.connection.prepare_cached(
-                "SELECT session, at, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                 cost_nanos, hour_write_tokens
-                 FROM usage INDEXED BY usage_by_session WHERE space = ?1 AND session = ?2",
-            )?;
-            let mut rows = statement.query(params![self.space.as_str(), session.0])?;
-            while let Some(row) = rows.next()? {
-                let Some((model, message)) = message_from_row(row)? else { continue };
-                let key = GroupKey {
-                    quarter: None,
-                    label: None,
-                    model: model.map(|model| models.number(model)),
-                    step: message.step(steps),
-                    has_cost: message.cost_nanos.is_some(),
-                };
-                sums.entry(key).or_default().add(&message);
-            }
-            Ok(sums.into_iter().map(|(key, sum)| slice(key, sum, &TextInterner::default(), &models)).collect())
-        };
-        read().map_err(|cause| self.err(cause))
+        let index = self.sql.index("usage_by_session");
+        let sql = format!("SELECT {COLUMNS} FROM usage {index} WHERE space = ?1 AND session = ?2");
+        let mut sums = UsageSums::default();
+        self.sql.each(&sql, values![session], |row| sums.add(row, None, None, steps))?;
+        Ok(sums.into_totals(&TextInterner::default()))
     }
 
     /// The selected sessions, with the number of their label.
@@ -129,27 +100,23 @@ impl ReadStore {
         filter: &UsageFilter,
         grain: UsageGrain,
         labels: &mut TextInterner,
-    ) -> rusqlite::Result<HashMap<i64, Option<usize>>> {
+    ) -> Result<HashMap<i64, Option<usize>>, StoreError> {
         // The index covers the query; session rows are long.
-        let mut statement = self.connection.prepare_cached(
-            "SELECT number, agent, coalesce(project, cwd) FROM session INDEXED BY session_by_project
-             WHERE space = ?1 AND (?3 IS NULL OR agent = ?3)
-             AND (?2 IS NULL OR project = ?2 OR cwd = ?2 OR substr(cwd, 1, length(?2) + 1) = ?2 || '/')",
-        )?;
-        let project = match &filter.scope {
-            SessionScope::AllProjects => None,
-            SessionScope::Project(path) => Some(path.as_str()),
-        };
-        let mut rows = statement.query(params![self.space.as_str(), project, filter.agent.map(Agent::as_str)])?;
+        let sql = format!(
+            "SELECT number, agent, coalesce(project, cwd) AS place FROM session {}
+             WHERE space = ?1 AND (?3 IS NULL OR agent = ?3) AND {IN_SCOPE}",
+            self.sql.index("session_by_project")
+        );
         let mut sessions = HashMap::new();
-        while let Some(row) = rows.next()? {
+        self.sql.each(&sql, values![filter.scope.project(), filter.agent], |row| {
             let label = match grain {
                 UsageGrain::Model | UsageGrain::Time => None,
-                UsageGrain::Agent => row.get_ref(1)?.as_str_or_null()?,
-                UsageGrain::Project => row.get_ref(2)?.as_str_or_null()?,
+                UsageGrain::Agent => row.opt_text("agent")?,
+                UsageGrain::Project => row.opt_text("place")?,
             };
-            sessions.insert(row.get(0)?, label.map(|label| labels.number(label)));
-        }
+            sessions.insert(row.int("number")?, label.map(|label| labels.number(label)));
+            Ok::<_, StoreError>(())
+        })?;
         Ok(sessions)
     }
 }
@@ -220,29 +187,54 @@ impl UsageSum {
     }
 }
 
-/// None for a message without usage, or one that no model wrote.
-fn message_from_row<'r>(row: &'r Row<'_>) -> rusqlite::Result<Option<(Option<&'r str>, MessageTotal)>> {
-    let model = row.get_ref(2)?.as_str_or_null()?.filter(|model| !model.is_empty());
-    let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-    let tokens = Tokens { input: count(3)?, output: count(4)?, cache_read: count(5)?, cache_write: count(6)? };
-    let cost_nanos = row.get::<_, Option<i64>>(7)?.map(|nanos| nanos.max(0) as u64);
-    let counts = model != Some(SYNTHETIC_MODEL) && (tokens != Tokens::default() || cost_nanos.is_some());
-    Ok(counts.then_some((model, MessageTotal { tokens, hour_write_tokens: count(8)?, cost_nanos })))
+/// Sums by group.
+#[derive(Default)]
+struct UsageSums {
+    models: TextInterner,
+    sums: HashMap<GroupKey, UsageSum>,
 }
 
-fn quarter(row: &Row<'_>) -> rusqlite::Result<Option<i64>> {
-    Ok(row.get::<_, Option<i64>>(1)?.map(|at| at.div_euclid(QUARTER_MILLIS)))
-}
-
-fn slice(key: GroupKey, sum: UsageSum, labels: &TextInterner, models: &TextInterner) -> UsageTotal {
-    UsageTotal {
-        at: key.quarter.map(|quarter| Timestamp::from_millis(quarter.saturating_mul(QUARTER_MILLIS))),
-        label: labels.text(key.label),
-        model: models.text(key.model),
-        price_step: key.step,
-        messages: sum.messages,
-        tokens: sum.tokens,
-        hour_write_tokens: sum.hour_write_tokens,
-        cost_nanos: key.has_cost.then_some(sum.cost_nanos),
+impl UsageSums {
+    fn add(
+        &mut self,
+        row: &Row<'_>,
+        quarter: Option<i64>,
+        label: Option<usize>,
+        steps: &[u64],
+    ) -> Result<(), StoreError> {
+        let Some((model, message)) = message_from_row(row)? else { return Ok(()) };
+        let key = GroupKey {
+            quarter,
+            label,
+            model: model.map(|model| self.models.number(model)),
+            step: message.step(steps),
+            has_cost: message.cost_nanos.is_some(),
+        };
+        self.sums.entry(key).or_default().add(&message);
+        Ok(())
     }
+
+    fn into_totals(self, labels: &TextInterner) -> Vec<UsageTotal> {
+        let total = |(key, sum): (GroupKey, UsageSum)| UsageTotal {
+            at: key.quarter.map(|quarter| Timestamp::from_millis(quarter.saturating_mul(QUARTER_MILLIS))),
+            label: labels.text(key.label),
+            model: self.models.text(key.model),
+            price_step: key.step,
+            messages: sum.messages,
+            tokens: sum.tokens,
+            hour_write_tokens: sum.hour_write_tokens,
+            cost_nanos: key.has_cost.then_some(sum.cost_nanos),
+        };
+        self.sums.into_iter().map(total).collect()
+    }
+}
+
+/// None for a message without usage, or one that no model wrote.
+fn message_from_row<'r>(row: &Row<'r>) -> Result<Option<(Option<&'r str>, MessageTotal)>, StoreError> {
+    let model = row.opt_text("model")?.filter(|model| !model.is_empty());
+    let tokens = sessions::tokens(row)?;
+    let cost_nanos = row.opt_int("cost_nanos")?.map(|nanos| nanos.max(0) as u64);
+    let counts = model != Some(SYNTHETIC_MODEL) && (tokens != Tokens::default() || cost_nanos.is_some());
+    let hour_write_tokens = row.u64("hour_write_tokens")?;
+    Ok(counts.then_some((model, MessageTotal { tokens, hour_write_tokens, cost_nanos })))
 }

@@ -1,8 +1,7 @@
 //! Watermarks: how far a session has seen each other session.
 
-use rusqlite::params;
-
 use crate::lifecycle::BY_EXTERNAL_ID;
+use crate::sql::{columns, values};
 use crate::{Batch, ReadStore, SessionKey, SessionNumber, StoreError};
 
 /// How far a session was seen.
@@ -28,11 +27,10 @@ pub struct WatermarkMove {
 impl ReadStore {
     /// The watermarks of a reader, by session.
     pub fn watermarks(&self, reader: SessionKey<'_>) -> Result<Vec<(SessionNumber, Watermark)>, StoreError> {
-        let sql =
-            format!("SELECT session, generation, last_seq FROM watermark WHERE {BY_EXTERNAL_ID} AND last_seq >= ?4");
-        self.query_by_external_id(&sql, reader, 0, |row| {
-            let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-            Ok((SessionNumber(row.get(0)?), Watermark { generation: count(1)?, seq: count(2)? }))
+        let sql = format!("SELECT session, generation, last_seq FROM watermark WHERE {BY_EXTERNAL_ID}");
+        self.sql.all(&sql, values![reader.agent, reader.external_id], |row| {
+            let watermark = Watermark { generation: row.u64("generation")?, seq: row.u64("last_seq")? };
+            Ok((row.session("session")?, watermark))
         })
     }
 }
@@ -41,21 +39,25 @@ impl Batch<'_> {
     /// Moves a watermark of a reader. Returns false, without moving it, if it is not at `mark.from` any more: then
     /// another process has informed the reader since.
     pub fn move_watermark(&mut self, reader: SessionKey<'_>, mark: WatermarkMove) -> Result<bool, StoreError> {
-        let (agent, id, session) = (reader.agent.as_str(), reader.external_id, mark.session.0);
-        let to = (mark.to.generation as i64, mark.to.seq as i64);
-        match mark.from {
-            None => self.insert(
-                "INSERT OR IGNORE INTO watermark (space, agent, external_id, session, generation, last_seq)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![self.space(), agent, id, session, to.0, to.1],
+        let (agent, external_id, session) = (reader.agent, reader.external_id, mark.session);
+        let Watermark { generation, seq } = mark.to;
+        let Some(from) = mark.from else {
+            let row = columns! {
+                agent: agent,
+                external_id: external_id,
+                session: session,
+                generation: generation,
+                last_seq: seq,
+            };
+            return self.insert_new("watermark", row);
+        };
+        let moved = self.sql.change(
+            &format!(
+                "UPDATE watermark SET generation = ?5, last_seq = ?6 WHERE {BY_EXTERNAL_ID} AND session = ?4
+                 AND generation = ?7 AND last_seq = ?8"
             ),
-            Some(from) => self.insert(
-                &format!(
-                    "UPDATE watermark SET generation = ?5, last_seq = ?6 WHERE {BY_EXTERNAL_ID} AND session = ?4
-                     AND generation = ?7 AND last_seq = ?8"
-                ),
-                params![self.space(), agent, id, session, to.0, to.1, from.generation as i64, from.seq as i64],
-            ),
-        }
+            values![agent, external_id, session, generation, seq, from.generation, from.seq],
+        )?;
+        Ok(moved > 0)
     }
 }

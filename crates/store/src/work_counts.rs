@@ -1,9 +1,10 @@
 //! Counts of the work in sessions: messages, tool calls, edits, fixes.
 
-use rethread_model::{Agent, Timestamp, ToolKind, estimate_byte_tokens};
-use rusqlite::{OptionalExtension, params};
+use rethread_model::{ToolKind, estimate_byte_tokens};
 
-use crate::{ReadStore, SessionNumber, SessionScope, StoreError, UsageFilter};
+use crate::sessions::IN_SCOPE;
+use crate::sql::{Row, values};
+use crate::{ReadStore, SessionNumber, StoreError, UsageFilter};
 
 /// Counts of the work in one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,75 +26,53 @@ pub struct WorkCounts {
 impl ReadStore {
     /// Counts for each main session that is not empty and was active in the given time.
     pub fn work_counts(&self, filter: &UsageFilter) -> Result<Vec<WorkCounts>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<WorkCounts>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT number, messages, tool_calls, raw_bytes, kept_tokens FROM session
-                 WHERE space = ?1 AND kind = 'main' AND NOT is_empty AND (?3 IS NULL OR agent = ?3)
-                 AND (?2 IS NULL OR project = ?2 OR cwd = ?2 OR substr(cwd, 1, length(?2) + 1) = ?2 || '/')
-                 AND (?4 IS NULL OR last_activity_at >= ?4) AND (?5 IS NULL OR started_at < ?5) ORDER BY number",
-            )?;
-            let project = match &filter.scope {
-                SessionScope::AllProjects => None,
-                SessionScope::Project(path) => Some(path.as_str()),
-            };
-            let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
-            let agent = filter.agent.map(Agent::as_str);
-            let values = params![self.space.as_str(), project, agent, millis(filter.from), millis(filter.to)];
-            let rows = statement.query_map(values, |row| {
-                let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-                let work = WorkCounts {
-                    messages: count(1)?,
-                    tool_calls: count(2)?,
-                    raw_tokens: estimate_byte_tokens(count(3)?),
-                    kept_tokens: count(4)?,
-                    ..WorkCounts::default()
-                };
-                Ok((row.get::<_, i64>(0)?, work))
-            })?;
-            let mut all = Vec::new();
-            for row in rows {
-                let (session, work) = row?;
-                all.push(if work.tool_calls == 0 { work } else { self.with_edits(session, work)? });
-            }
-            Ok(all)
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = format!(
+            "SELECT number, messages, tool_calls, raw_bytes, kept_tokens FROM session
+             WHERE space = ?1 AND kind = 'main' AND NOT is_empty AND (?3 IS NULL OR agent = ?3) AND {IN_SCOPE}
+             AND (?4 IS NULL OR last_activity_at >= ?4) AND (?5 IS NULL OR started_at < ?5) ORDER BY number"
+        );
+        let project = filter.scope.project();
+        let values = values![project, filter.agent, filter.from, filter.to];
+        self.sql.all(&sql, values, |row| {
+            let work = counts_from_row(row)?;
+            if work.tool_calls == 0 { Ok(work) } else { self.with_edits(row.session("number")?, work) }
+        })
     }
 
     /// Counts for one session; `None` if there is no such session.
     pub fn session_work_counts(&self, session: SessionNumber) -> Result<Option<WorkCounts>, StoreError> {
-        let read = || -> rusqlite::Result<Option<WorkCounts>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT messages, tool_calls, raw_bytes, kept_tokens FROM session WHERE space = ?1 AND number = ?2",
-            )?;
-            let found = statement.query_row(params![self.space.as_str(), session.0], |row| {
-                let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-                let (raw_tokens, kept_tokens) = (estimate_byte_tokens(count(2)?), count(3)?);
-                let (messages, tool_calls) = (count(0)?, count(1)?);
-                Ok(WorkCounts { messages, tool_calls, raw_tokens, kept_tokens, ..WorkCounts::default() })
-            });
-            found.optional()?.map(|work| self.with_edits(session.0, work)).transpose()
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = "SELECT messages, tool_calls, raw_bytes, kept_tokens FROM session WHERE space = ?1 AND number = ?2";
+        self.sql.one(sql, values![session], |row| self.with_edits(session, counts_from_row(row)?))
     }
 
-    fn with_edits(&self, session: i64, mut work: WorkCounts) -> rusqlite::Result<WorkCounts> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT tool_kind, status = 'error' FROM entry
-             WHERE space = ?1 AND session = ?2 AND tool_kind IS NOT NULL AND NOT is_abandoned ORDER BY seq",
-        )?;
-        let mut rows = statement.query(params![self.space.as_str(), session])?;
+    fn with_edits(&self, session: SessionNumber, mut work: WorkCounts) -> Result<WorkCounts, StoreError> {
         let mut has_failed = false;
-        while let Some(row) = rows.next()? {
-            let kind = ToolKind::from_stored(row.get_ref(0)?.as_str()?);
-            if kind.changes_files() {
-                work.edits += 1;
-                work.fixes += u64::from(has_failed);
-                has_failed = false;
-            } else if kind == ToolKind::Command && row.get::<_, Option<bool>>(1)? == Some(true) {
-                has_failed = true;
-            }
-        }
+        self.sql.each(
+            "SELECT tool_kind, status FROM entry
+             WHERE space = ?1 AND session = ?2 AND tool_kind IS NOT NULL AND NOT is_abandoned ORDER BY seq",
+            values![session],
+            |row| {
+                let kind = ToolKind::from_stored(row.text("tool_kind")?);
+                if kind.changes_files() {
+                    work.edits += 1;
+                    work.fixes += u64::from(has_failed);
+                    has_failed = false;
+                } else if kind == ToolKind::Command && row.opt_text("status")? == Some("error") {
+                    has_failed = true;
+                }
+                Ok::<_, StoreError>(())
+            },
+        )?;
         Ok(work)
     }
+}
+
+fn counts_from_row(row: &Row<'_>) -> Result<WorkCounts, StoreError> {
+    Ok(WorkCounts {
+        messages: row.u64("messages")?,
+        tool_calls: row.u64("tool_calls")?,
+        raw_tokens: estimate_byte_tokens(row.u64("raw_bytes")?),
+        kept_tokens: row.u64("kept_tokens")?,
+        ..WorkCounts::default()
+    })
 }

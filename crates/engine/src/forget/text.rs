@@ -120,10 +120,10 @@ impl ForgetService<'_> {
         let mut root = number;
         let mut rows = batch.session_transcripts(root)?;
         if let (true, Some((parent, _))) = (rows.is_empty(), session.external_id.split_once('/')) {
-            let Some(parent) = batch.session_number(SessionKey { agent: session.agent, external_id: parent })? else {
+            let Some(parent) = batch.find_session(SessionKey { agent: session.agent, external_id: parent })? else {
                 return Ok(None);
             };
-            root = parent;
+            root = parent.number;
             rows = batch.session_transcripts(root)?;
         }
         let mut excludes = self.engine.sync().exclude_rules()?;

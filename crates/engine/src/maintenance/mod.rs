@@ -116,10 +116,14 @@ impl MaintenanceService<'_> {
             damage.push(FailedCheck { check: ERASED_CHECK, detail: found });
         }
         let filter = SessionFilter { include_children: true, include_empty: true, ..SessionFilter::default() };
-        let sessions = store.sessions(&filter)?;
+        // A sync that runs meanwhile must not look like damage.
+        let snapshot = store.snapshot()?;
+        let sessions = snapshot.sessions(&filter)?;
         for session in &sessions {
-            let (entries, nodes) = store.entry_outlines(session.id)?;
-            let memory = store.assembler_state(session.id)?;
+            let number = snapshot.session_number(session.id)?;
+            let (entries, nodes) =
+                number.map(|number| snapshot.entry_outlines(number)).transpose()?.unwrap_or_default();
+            let memory = snapshot.assembler_state(session.id)?;
             if memory.is_none() && entries.is_empty() {
                 // Only hooks have reported it: its transcript was not read yet.
                 continue;
@@ -133,12 +137,13 @@ impl MaintenanceService<'_> {
             let rebuilt = rebuild_episodes(&entries, &nodes, assembler.leaf());
             assembler.continue_from(&rebuilt);
             let counts = assembler.counts(session.kind);
-            let episodes = store.episodes(session.id)?;
+            let episodes = snapshot.episodes(session.id)?;
             if counts != session.counts || episodes != rebuilt.episodes {
                 let found = format!("session {}: {}", session.id, describe_difference(counts, session.counts));
                 damage.push(FailedCheck { check: REBUILD_CHECK, detail: found });
             }
         }
+        drop(snapshot);
         damage.extend(self.verify_index(&store)?);
         Ok(VerifyReport { checks, damage, sessions: sessions.len() as u64 })
     }

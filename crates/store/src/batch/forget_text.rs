@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use rethread_model::{EntryKind, NativeKey};
-use rusqlite::types::Value;
-use rusqlite::{params, params_from_iter};
 
 use super::Batch;
-use crate::forgetting::{self, KEPT_WHEN_ENTRIES_GO, SESSION_TABLES, TEXT_COLUMNS, TextAction, TextColumns};
-use crate::transcripts::{self, TranscriptRow};
+use crate::forgetting::{KEPT_WHEN_ENTRIES_GO, SESSION_TABLES, TEXT_COLUMNS, TextAction, TextColumns};
+use crate::lifecycle::BY_EXTERNAL_ID;
+use crate::sql::{AsValue, OwnedValue, SqlValue, columns, values};
 use crate::{SessionKey, SessionNumber, StoreError, TextMatcher};
 
 /// Which entries of a session to read.
@@ -38,8 +37,7 @@ impl Batch<'_> {
     pub fn add_forgotten_keys(&mut self, keys: impl IntoIterator<Item = NativeKey>) -> Result<u64, StoreError> {
         let mut added = 0;
         for key in keys {
-            let sql = "INSERT OR IGNORE INTO forgotten_key (space, key) VALUES (?1, ?2)";
-            added += u64::from(self.insert(sql, params![self.space, key.as_stored()])?);
+            added += u64::from(self.insert_new("forgotten_key", columns! { key: key })?);
         }
         Ok(added)
     }
@@ -48,33 +46,19 @@ impl Batch<'_> {
     pub fn typed_texts(&self, session: SessionNumber, seqs: &BTreeSet<u64>) -> Result<Vec<String>, StoreError> {
         let mut texts = Vec::new();
         for seq in seqs {
-            texts.extend(self.one(
+            texts.extend(self.sql.one(
                 "SELECT text FROM entry WHERE space = ?1 AND session = ?2 AND seq = ?3 AND kind IN ('prompt', 'task')",
-                params![self.space, session.0, *seq as i64],
-                |row| row.get(0),
+                values![session, seq],
+                |row| row.string("text"),
             )?);
         }
         Ok(texts)
     }
 
-    /// The transcripts of a session, in the order in which they were first read.
-    pub fn session_transcripts(&self, session: SessionNumber) -> Result<Vec<TranscriptRow>, StoreError> {
-        let sql = format!(
-            "SELECT {} FROM transcript WHERE space = ?1 AND session = ?2 ORDER BY number",
-            transcripts::COLUMNS
-        );
-        Ok(self.all(&sql, params![self.space, session.0], transcripts::from_row)?.into_iter().flatten().collect())
-    }
-
-    /// The number of a session, by its external id.
-    pub fn session_number(&self, key: SessionKey<'_>) -> Result<Option<SessionNumber>, StoreError> {
-        Ok(self.find_session(key.agent, key.external_id)?.map(|found| found.number))
-    }
-
     /// Titles for sessions in other files that contain a text.
     pub fn titles_containing(&self, needle: &TextMatcher) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT title FROM other_session_title WHERE space = ?1";
-        let mut titles: Vec<String> = self.all(sql, params![self.space], |row| row.get(0))?;
+        let mut titles = self.sql.all(sql, &[], |row| row.string("title"))?;
         titles.retain(|title| needle.matches(title));
         Ok(titles)
     }
@@ -85,35 +69,30 @@ impl Batch<'_> {
         session: SessionNumber,
         of: TextsOf,
     ) -> Result<Vec<(u64, EntryKind, String)>, StoreError> {
-        self.all(
+        self.sql.all(
             "SELECT seq, kind, text FROM entry WHERE space = ?1 AND session = ?2 AND (?3 OR NOT is_retracted)
              ORDER BY seq",
-            params![self.space, session.0, of == TextsOf::AllEntries],
-            |row| Ok((row.get::<_, i64>(0)? as u64, EntryKind::from_stored(row.get_ref(1)?.as_str()?), row.get(2)?)),
+            values![session, of == TextsOf::AllEntries],
+            |row| Ok((row.u64("seq")?, EntryKind::from_stored(row.text("kind")?), row.string("text")?)),
         )
     }
 
     /// Removes entries from a session whose transcript cannot be read again, and renumbers the others. Clears what was
     /// derived from entries; the caller rebuilds the episodes.
     pub fn remove_entries(&mut self, session: SessionNumber, seqs: &BTreeSet<u64>) -> Result<(), StoreError> {
-        for table in SESSION_TABLES.iter().filter(|table| !KEPT_WHEN_ENTRIES_GO.contains(table)) {
-            let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
-            self.run(&sql, params![self.space, session.0])?;
-        }
+        let cleared = SESSION_TABLES.into_iter().filter(|table| !KEPT_WHEN_ENTRIES_GO.contains(table));
+        self.delete_session_rows(cleared, session)?;
         for seq in seqs {
             let sql = "DELETE FROM entry WHERE space = ?1 AND session = ?2 AND seq = ?3";
-            self.run(sql, params![self.space, session.0, *seq as i64])?;
+            self.sql.run(sql, values![session, seq])?;
         }
-        let kept: Vec<i64> = self.all(
-            "SELECT seq FROM entry WHERE space = ?1 AND session = ?2 ORDER BY seq",
-            params![self.space, session.0],
-            |row| row.get(0),
-        )?;
+        let sql = "SELECT seq FROM entry WHERE space = ?1 AND session = ?2 ORDER BY seq";
+        let kept = self.sql.all(sql, values![session], |row| row.u64("seq"))?;
         // In ascending order each entry moves to a seq that is free by then.
-        for (new, old) in kept.into_iter().enumerate() {
-            self.run(
+        for (new, old) in (0_u64..).zip(kept) {
+            self.sql.run(
                 "UPDATE entry SET seq = ?4 WHERE space = ?1 AND session = ?2 AND seq = ?3 AND seq <> ?4",
-                params![self.space, session.0, old, new as i64],
+                values![session, old, new],
             )?;
         }
         Ok(())
@@ -121,55 +100,54 @@ impl Batch<'_> {
 
     /// Lowers the watermarks of readers that are past the end of a session that became shorter.
     pub fn lower_watermarks(&mut self, session: SessionNumber) -> Result<(), StoreError> {
-        self.run(
-            "UPDATE watermark SET last_seq =
-             min(last_seq, coalesce((SELECT max(seq) FROM entry WHERE space = ?1 AND session = ?2), 0))
-             WHERE space = ?1 AND session = ?2",
-            params![self.space, session.0],
+        let last = "SELECT max(seq) FROM entry WHERE space = ?1 AND session = ?2";
+        let last = self.sql.count(last, values![session])?;
+        self.sql.run(
+            "UPDATE watermark SET last_seq = ?3 WHERE space = ?1 AND session = ?2 AND last_seq > ?3",
+            values![session, last],
         )
     }
 
     /// Removes the card of a session whose content changed.
     pub fn remove_card(&mut self, key: SessionKey<'_>) -> Result<(), StoreError> {
-        self.run(
-            "DELETE FROM card WHERE space = ?1 AND agent = ?2 AND external_id = ?3",
-            params![self.space, key.agent.as_str(), key.external_id],
-        )
+        self.sql.run(&format!("DELETE FROM card WHERE {BY_EXTERNAL_ID}"), values![key.agent, key.external_id])
     }
 
     fn delete_rows(&mut self, texts: TextColumns, needle: &TextMatcher) -> Result<(), StoreError> {
-        for (condition, key) in self.rows_with(texts, needle)? {
-            self.run(&format!("DELETE FROM {} WHERE {condition}", texts.table), params_from_iter(key))?;
+        let condition = self.key_condition(texts.table)?;
+        for key in self.rows_with(texts, needle)? {
+            self.sql.run(&format!("DELETE FROM {} WHERE {condition}", texts.table), &borrowed(&key))?;
         }
         Ok(())
     }
 
     fn clear_columns(&mut self, texts: TextColumns, needle: &TextMatcher) -> Result<(), StoreError> {
-        for (condition, key) in self.rows_with(texts, needle)? {
+        let condition = self.key_condition(texts.table)?;
+        for key in self.rows_with(texts, needle)? {
             for column in texts.columns {
                 let sql = format!("SELECT {column} FROM {} WHERE {condition}", texts.table);
-                let text: Option<String> = self.one(&sql, params_from_iter(&key), |row| row.get(0))?.flatten();
-                let Some(text) = text.filter(|text| needle.matches(text)) else { continue };
+                let text = self.sql.one(&sql, &borrowed(&key), |row| Ok(row.text_at(0)?.map(str::to_owned)))?;
+                let Some(text) = text.flatten().filter(|text| needle.matches(text)) else { continue };
                 // A list with one item per line loses only the matching lines.
                 let lines: Vec<&str> = text.lines().filter(|line| !needle.matches(line)).collect();
-                let is_list = texts.table == "lifecycle";
-                let kept = if is_list { Value::Text(lines.join("\n")) } else { Value::Null };
-                let sql = format!("UPDATE {} SET {column} = ?{} WHERE {condition}", texts.table, key.len() + 1);
-                self.run(&sql, params_from_iter(key.iter().chain([&kept])))?;
+                let kept = (texts.table == "lifecycle").then(|| lines.join("\n"));
+                let sql = format!("UPDATE {} SET {column} = ?{} WHERE {condition}", texts.table, key.len() + 2);
+                let mut values = borrowed(&key);
+                values.push(kept.as_value());
+                self.sql.run(&sql, &values)?;
             }
         }
         Ok(())
     }
 
-    /// For each row that contains the text: a condition on its primary key, and the values for it.
-    fn rows_with(&self, texts: TextColumns, needle: &TextMatcher) -> Result<Vec<(String, Vec<Value>)>, StoreError> {
-        let find = || -> rusqlite::Result<(Vec<String>, Vec<Vec<Value>>)> {
-            let key = forgetting::primary_key(self.connection(), texts.table)?;
-            Ok((key, forgetting::rows_with(self.connection(), self.space, texts, needle)?))
-        };
-        let (key, rows) = find().map_err(|cause| self.err(cause))?;
+    /// A condition on the primary key of a table, which starts with the space.
+    fn key_condition(&self, table: &str) -> Result<String, StoreError> {
+        let key = self.sql.primary_key(table)?;
         let parts: Vec<String> = key.iter().zip(1..).map(|(column, at)| format!("{column} = ?{at}")).collect();
-        let condition = parts.join(" AND ");
-        Ok(rows.into_iter().map(|row| (condition.clone(), row)).collect())
+        Ok(parts.join(" AND "))
     }
+}
+
+fn borrowed(key: &[OwnedValue]) -> Vec<SqlValue<'_>> {
+    key.iter().map(AsValue::as_value).collect()
 }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 
 use rethread_model::{EntryKind, Timestamp};
-use rusqlite::{Row, params};
 
 use super::{Batch, SessionNumber};
 use crate::forgetting::{KEPT_WHEN_READ_AGAIN, SESSION_TABLES};
-use crate::{StoreError, TranscriptNumber};
+use crate::sql::{Row, columns, values};
+use crate::{ReadStore, StoreError, TranscriptNumber};
 
 /// Why a transcript is read again from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,7 @@ struct KnownEntry {
     content: u64,
 }
 
-const KNOWN_COLUMNS: &str =
-    "seq, native_key, transcript, is_superseded, status IS NOT NULL, at, kind, text, tool_name, arguments";
+const KNOWN_COLUMNS: &str = "seq, native_key, transcript, is_superseded, status, at, kind, text, tool_name, arguments";
 
 /// What happens to an entry that was not found again.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,57 +78,48 @@ impl Batch<'_> {
         session: SessionNumber,
         rereads: &[(TranscriptNumber, RereadKind)],
     ) -> Result<(), StoreError> {
-        let (space, number) = (self.space, session.0);
-        let key = params![space, number];
-        self.run(
-            "UPDATE other_session_title SET is_delivered = 0 WHERE space = ?1
+        self.sql.run(
+            "UPDATE other_session_title SET is_delivered = FALSE WHERE space = ?1
              AND leaf_key IN (SELECT native_key FROM entry WHERE space = ?1 AND session = ?2)",
-            key,
+            values![session],
         )?;
-        self.run("INSERT INTO set_aside_entry SELECT * FROM entry WHERE space = ?1 AND session = ?2", key)?;
-        let state: Option<Option<String>> =
-            self.one("SELECT assembler_state FROM session WHERE space = ?1 AND number = ?2", key, |row| row.get(0))?;
-        self.begin_set_aside(session, state.flatten().as_deref())?;
-        for table in SESSION_TABLES.iter().filter(|table| !table.starts_with("set_aside")) {
-            if !KEPT_WHEN_READ_AGAIN.contains(table) {
-                self.run(&format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2"), key)?;
-            }
-        }
+        let copy = "INSERT INTO set_aside_entry SELECT * FROM entry WHERE space = ?1 AND session = ?2";
+        self.sql.run(copy, values![session])?;
+        let state = self.session_with_state(session)?.and_then(|(_, state)| state);
+        self.begin_set_aside(session, state.as_deref())?;
+        let cleared = SESSION_TABLES.into_iter().filter(|table| !table.starts_with("set_aside"));
+        self.delete_session_rows(cleared.filter(|table| !KEPT_WHEN_READ_AGAIN.contains(table)), session)?;
         for (transcript, kind) in rereads {
             for table in KEPT_WHEN_READ_AGAIN {
                 let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2 AND transcript = ?3");
-                self.run(&sql, params![self.space, session.0, transcript.0])?;
+                self.sql.run(&sql, values![session, transcript])?;
             }
-            self.run(
+            self.sql.run(
                 "UPDATE transcript SET read_offset = 0, read_lines = 0, size = 0, mtime = 0
                  WHERE space = ?1 AND number = ?2",
-                params![self.space, transcript.0],
+                values![transcript],
             )?;
             self.mark_reread(*transcript, *kind)?;
         }
         self.mark_rebuilt(session)?;
-        self.run("UPDATE session SET assembler_state = NULL WHERE space = ?1 AND number = ?2", key)?;
+        let sql = "UPDATE session SET assembler_state = NULL WHERE space = ?1 AND number = ?2";
+        self.sql.run(sql, values![session])?;
         self.count_usage(session)
     }
 
     /// Marks a session whose entries are set aside, with its assembler state.
     pub(crate) fn begin_set_aside(&mut self, session: SessionNumber, state: Option<&str>) -> Result<(), StoreError> {
-        self.run(
-            "INSERT OR IGNORE INTO set_aside_session (space, session, assembler_state) VALUES (?1, ?2, ?3)",
-            params![self.space, session.0, state],
-        )
+        self.insert_new("set_aside_session", columns! { session: session, assembler_state: state }).map(drop)
     }
 
     pub(crate) fn mark_reread(&mut self, transcript: TranscriptNumber, kind: RereadKind) -> Result<(), StoreError> {
-        self.run(
-            "UPDATE transcript SET reread = ?3 WHERE space = ?1 AND number = ?2",
-            params![self.space, transcript.0, kind.as_str()],
-        )
+        let sql = "UPDATE transcript SET reread = ?3 WHERE space = ?1 AND number = ?2";
+        self.sql.run(sql, values![transcript, kind.as_str()])
     }
 
     /// Sums up the stored usage of a session and the bytes read of its transcripts.
     pub(crate) fn count_usage(&mut self, session: SessionNumber) -> Result<(), StoreError> {
-        self.run(
+        self.sql.run(
             "UPDATE session SET
              raw_bytes = (SELECT coalesce(sum(read_offset), 0) FROM transcript WHERE space = ?1 AND session = ?2),
              (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_nanos) =
@@ -137,25 +127,21 @@ impl Batch<'_> {
               coalesce(sum(cache_read_tokens), 0), coalesce(sum(cache_write_tokens), 0), sum(cost_nanos)
               FROM usage WHERE space = ?1 AND session = ?2)
              WHERE space = ?1 AND number = ?2",
-            params![self.space, session.0],
+            values![session],
         )
     }
 
     /// Whether entries of the session are set aside.
     pub fn is_set_aside(&self, session: SessionNumber) -> Result<bool, StoreError> {
-        self.exists("SELECT 1 FROM set_aside_session WHERE space = ?1 AND session = ?2", params![self.space, session.0])
+        self.sql.exists("SELECT 1 FROM set_aside_session WHERE space = ?1 AND session = ?2", values![session])
     }
 
     /// Ends the reading of a session whose entries were set aside: entries that were not found again are restored at
     /// their old places, unless their transcript was read completely and never lost them. Episodes have to be rebuilt
     /// afterwards, unless nothing was restored.
     pub fn restore_set_aside(&mut self, session: SessionNumber) -> Result<RestoredEntries, StoreError> {
-        let (space, number) = (self.space, session.0);
-        let key = params![space, number];
-        let state =
-            self.one("SELECT assembler_state FROM set_aside_session WHERE space = ?1 AND session = ?2", key, |row| {
-                row.get(0)
-            })?;
+        let sql = "SELECT assembler_state FROM set_aside_session WHERE space = ?1 AND session = ?2";
+        let state = self.sql.one(sql, values![session], |row| row.opt_string("assembler_state"))?;
         let before = self.known_entries("set_aside_entry", session)?;
         let now = self.known_entries("entry", session)?;
         let rereads = self.finished_rereads()?;
@@ -188,18 +174,16 @@ impl Batch<'_> {
         if !restored.is_empty() {
             self.insert_restored(session, &now, &places, &mut restored.new_seqs)?;
         }
-        for table in ["set_aside_entry", "set_aside_session"] {
-            self.run(&format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2"), key)?;
-        }
+        self.delete_session_rows(["set_aside_entry", "set_aside_session"], session)?;
         Ok(restored)
     }
 
     /// Ends the reading again of transcripts that no set aside entry belongs to any more.
     pub fn finish_rereads(&mut self) -> Result<(), StoreError> {
-        self.run(
+        self.sql.run(
             "UPDATE transcript SET reread = NULL WHERE space = ?1 AND reread IS NOT NULL
              AND number NOT IN (SELECT transcript FROM set_aside_entry WHERE space = ?1 AND transcript IS NOT NULL)",
-            params![self.space],
+            &[],
         )
     }
 
@@ -208,40 +192,37 @@ impl Batch<'_> {
         &self,
         session: SessionNumber,
     ) -> Result<Vec<(EntryKind, String, Option<Timestamp>)>, StoreError> {
-        self.all(
+        self.sql.all(
             "SELECT kind, text, at FROM entry WHERE space = ?1 AND session = ?2 AND NOT is_superseded
              AND kind IN ('prompt', 'task', 'command') ORDER BY seq",
-            params![self.space, session.0],
-            |row| {
-                let at = row.get::<_, Option<i64>>(2)?.map(Timestamp::from_millis);
-                Ok((EntryKind::from_stored(row.get_ref(0)?.as_str()?), row.get(1)?, at))
-            },
+            values![session],
+            |row| Ok((EntryKind::from_stored(row.text("kind")?), row.string("text")?, row.opt_time("at")?)),
         )
     }
 
     /// Whether a session has entries that its transcripts cannot give again.
     pub fn has_unrepeatable_entries(&self, session: SessionNumber) -> Result<bool, StoreError> {
-        self.exists(
+        self.sql.exists(
             "SELECT 1 FROM entry WHERE space = ?1 AND session = ?2 AND (is_superseded OR transcript IS NULL
              OR NOT EXISTS (SELECT 1 FROM transcript WHERE space = ?1 AND number = entry.transcript)) LIMIT 1",
-            params![self.space, session.0],
+            values![session],
         )
     }
 
     fn known_entries(&self, table: &str, session: SessionNumber) -> Result<Vec<KnownEntry>, StoreError> {
         let sql = format!("SELECT {KNOWN_COLUMNS} FROM {table} WHERE space = ?1 AND session = ?2 ORDER BY seq");
-        self.all(&sql, params![self.space, session.0], known_from_row)
+        self.sql.all(&sql, values![session], known_from_row)
     }
 
     /// The transcripts that were read again completely, with the kind of their reread and their path.
     fn finished_rereads(&self) -> Result<HashMap<i64, (RereadKind, String)>, StoreError> {
-        let rows = self.all(
-            "SELECT number, reread = 'rewritten', path FROM transcript
-             WHERE space = ?1 AND reread IS NOT NULL AND size > 0",
-            params![self.space],
+        let rows = self.sql.all(
+            "SELECT number, reread, path FROM transcript WHERE space = ?1 AND reread IS NOT NULL AND size > 0",
+            &[],
             |row| {
-                let kind = if row.get(1)? { RereadKind::Rewritten } else { RereadKind::Unchanged };
-                Ok((row.get(0)?, (kind, row.get(2)?)))
+                let is_rewritten = row.text("reread")? == RereadKind::Rewritten.as_str();
+                let kind = if is_rewritten { RereadKind::Rewritten } else { RereadKind::Unchanged };
+                Ok((row.int("number")?, (kind, row.string("path")?)))
             },
         )?;
         Ok(rows.into_iter().collect())
@@ -255,11 +236,11 @@ impl Batch<'_> {
     ) -> Result<Fate, StoreError> {
         let reread = entry.transcript.and_then(|number| rereads.get(&number)).map(|(kind, _)| *kind);
         // A copy of it was read in another session meanwhile.
-        let is_elsewhere = self.exists(
-            "SELECT 1 FROM entry INDEXED BY entry_by_native_key
-             WHERE space = ?1 AND native_key = ?2 AND session <> ?3",
-            params![self.space, entry.native_key, session.0],
-        )?;
+        let sql = format!(
+            "SELECT 1 FROM entry {} WHERE space = ?1 AND native_key = ?2 AND session <> ?3",
+            self.sql.index("entry_by_native_key")
+        );
+        let is_elsewhere = self.sql.exists(&sql, values![entry.native_key, session])?;
         Ok(match reread {
             _ if is_elsewhere => Fate::Drop,
             None => Fate::Keep,
@@ -271,12 +252,12 @@ impl Batch<'_> {
 
     /// Copies a result that was in a transcript which cannot be read again.
     fn copy_result(&mut self, session: SessionNumber, from: i64, to: i64) -> Result<(), StoreError> {
-        self.run(
+        self.sql.run(
             "UPDATE entry SET (status, summary, error, exit_code, output_lines, output_bytes, output) =
              (SELECT status, summary, error, exit_code, output_lines, output_bytes, output FROM set_aside_entry
               WHERE space = ?1 AND session = ?2 AND seq = ?3)
              WHERE space = ?1 AND session = ?2 AND seq = ?4",
-            params![self.space, session.0, from, to],
+            values![session, from, to],
         )
     }
 
@@ -304,22 +285,21 @@ impl Batch<'_> {
         }
         // From the end, so that each entry moves to a seq that is free by then.
         for (old, new) in moves.into_iter().rev().filter(|(old, new)| old != new) {
-            self.run(
+            self.sql.run(
                 "UPDATE entry SET seq = ?4 WHERE space = ?1 AND session = ?2 AND seq = ?3",
-                params![self.space, session.0, old, new],
+                values![session, old, new],
             )?;
         }
         let sql = self.restore_sql()?;
         for (old, new, is_superseded) in inserts {
-            self.run(&sql, params![self.space, session.0, old, new, is_superseded])?;
+            self.sql.run(&sql, values![session, old, new, is_superseded])?;
         }
         Ok(())
     }
 
     /// Inserts one set aside entry under another `seq`.
     fn restore_sql(&self) -> Result<String, StoreError> {
-        let columns: Vec<String> =
-            self.all("SELECT name FROM pragma_table_info('entry')", [], |row| row.get::<_, String>(0))?;
+        let columns: Vec<String> = self.sql.catalog("entry")?.into_iter().map(|column| column.name).collect();
         let value = |name: &String| match name.as_str() {
             "seq" => "?4".to_owned(),
             "is_superseded" => "?5".to_owned(),
@@ -335,30 +315,26 @@ impl Batch<'_> {
     }
 }
 
-impl crate::ReadStore {
+impl ReadStore {
     /// Sessions whose entries are set aside, because their reading was interrupted.
     pub fn sessions_set_aside(&self) -> Result<Vec<SessionNumber>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<SessionNumber>> {
-            let sql = "SELECT session FROM set_aside_session WHERE space = ?1 ORDER BY session";
-            let mut statement = self.connection.prepare_cached(sql)?;
-            statement.query_map([self.space.as_str()], |row| row.get(0).map(SessionNumber))?.collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = "SELECT session FROM set_aside_session WHERE space = ?1 ORDER BY session";
+        self.sql.all(sql, &[], |row| row.session("session"))
     }
 }
 
-fn known_from_row(row: &Row<'_>) -> rusqlite::Result<KnownEntry> {
+fn known_from_row(row: &Row<'_>) -> Result<KnownEntry, StoreError> {
     let mut hasher = DefaultHasher::new();
-    row.get::<_, Option<i64>>(5)?.hash(&mut hasher);
-    for column in 6..=9 {
-        row.get_ref(column)?.as_str_or_null()?.hash(&mut hasher);
+    row.opt_int("at")?.hash(&mut hasher);
+    for column in ["kind", "text", "tool_name", "arguments"] {
+        row.opt_text(column)?.hash(&mut hasher);
     }
     Ok(KnownEntry {
-        seq: row.get(0)?,
-        native_key: row.get(1)?,
-        transcript: row.get(2)?,
-        is_superseded: row.get(3)?,
-        has_result: row.get(4)?,
+        seq: row.int("seq")?,
+        native_key: row.int("native_key")?,
+        transcript: row.opt_int("transcript")?,
+        is_superseded: row.flag("is_superseded")?,
+        has_result: row.opt_text("status")?.is_some(),
         content: hasher.finish(),
     })
 }

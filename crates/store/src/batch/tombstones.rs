@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use hmac::{Hmac, Mac};
 use rethread_model::{Agent, NativeKey, Timestamp};
-use rusqlite::params;
 use sha2::Sha256;
 
 use super::{Batch, SessionNumber};
 use crate::StoreError;
+use crate::sql::values;
 
 /// A text without a time is recognized only if it is too long to be typed again by chance.
 const MIN_UNTIMED_BYTES: usize = 64;
@@ -29,7 +29,7 @@ pub struct EntryContent<'a> {
 impl Batch<'_> {
     /// Whether an entry, line, node or title with this key was forgotten.
     pub fn has_forgotten(&self, key: NativeKey) -> Result<bool, StoreError> {
-        self.exists("SELECT 1 FROM forgotten_key WHERE space = ?1 AND key = ?2", params![self.space, key.as_stored()])
+        self.sql.exists("SELECT 1 FROM forgotten_key WHERE space = ?1 AND key = ?2", values![key])
     }
 
     /// Whether an entry with this content was forgotten.
@@ -45,34 +45,34 @@ impl Batch<'_> {
         agent: Agent,
         seqs: Option<&BTreeSet<u64>>,
     ) -> Result<Vec<NativeKey>, StoreError> {
-        self.run(
-            "INSERT OR IGNORE INTO tombstone_salt (space, value) VALUES (?1, randomblob(32))",
-            params![self.space],
-        )?;
+        let random = self.sql.dialect().random_bytes(32);
+        let sql = format!("INSERT INTO tombstone_salt (space, value) VALUES (?1, {random}) ON CONFLICT DO NOTHING");
+        self.sql.run(&sql, &[])?;
         let salt = self.salt()?.unwrap_or_default();
-        let keys = self.all(
+        let mut keys = Vec::new();
+        self.sql.each(
             "SELECT seq, native_key, line_key, at, text, arguments FROM entry WHERE space = ?1 AND session = ?2",
-            params![self.space, session.0],
+            values![session],
             |row| {
-                let seq = row.get::<_, i64>(0)? as u64;
+                let seq = row.u64("seq")?;
                 if seqs.is_some_and(|seqs| !seqs.contains(&seq)) {
-                    return Ok([None; 3]);
+                    return Ok(());
                 }
-                let content = EntryContent {
-                    agent,
-                    at: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
-                    text: row.get_ref(4)?.as_str()?,
-                    arguments: row.get_ref(5)?.as_str_or_null()?.unwrap_or_default(),
-                };
-                let line: Option<i64> = row.get(2)?;
-                Ok([Some(NativeKey::from_stored(row.get(1)?)), line.map(NativeKey::from_stored), content.key(&salt)])
+                let (at, text) = (row.opt_time("at")?, row.text("text")?);
+                let content =
+                    EntryContent { agent, at, text, arguments: row.opt_text("arguments")?.unwrap_or_default() };
+                keys.push(row.key("native_key")?);
+                keys.extend(row.opt_key("line_key")?);
+                keys.extend(content.key(&salt));
+                Ok::<_, StoreError>(())
             },
         )?;
-        Ok(keys.into_iter().flatten().flatten().collect())
+        Ok(keys)
     }
 
     fn salt(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        self.one("SELECT value FROM tombstone_salt WHERE space = ?1", params![self.space], |row| row.get(0))
+        let sql = "SELECT value FROM tombstone_salt WHERE space = ?1";
+        self.sql.one(sql, &[], |row| row.bytes("value").map(<[u8]>::to_vec))
     }
 }
 

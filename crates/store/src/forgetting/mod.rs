@@ -7,9 +7,9 @@ mod text_matcher;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rethread_model::{Agent, Session, SessionId, Timestamp};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
+use crate::lifecycle::BY_EXTERNAL_ID;
+use crate::sql::{OwnedValue, SqlValue, values};
 use crate::{ReadStore, SessionKey, SessionNumber, Store, StoreError};
 
 pub use mention_matcher::MentionMatcher;
@@ -48,13 +48,10 @@ impl ReadStore {
         let (mut found, mut seen) = (Vec::new(), HashSet::new());
         while let Some(number) = waiting.pop() {
             let Some(session) = self.session_by_number(number)?.filter(|_| seen.insert(number)) else { continue };
-            let read = || -> rusqlite::Result<Vec<SessionNumber>> {
-                let sql = "SELECT number FROM session WHERE space = ?1 AND agent = ?2 AND parent_external_id = ?3
-                     AND kind = 'child'";
-                let values = params![self.space.as_str(), session.agent.as_str(), session.external_id];
-                self.connection.prepare_cached(sql)?.query_map(values, |row| row.get(0).map(SessionNumber))?.collect()
-            };
-            waiting.extend(read().map_err(|cause| self.err(cause))?);
+            let sql = "SELECT number FROM session WHERE space = ?1 AND agent = ?2 AND parent_external_id = ?3
+                 AND kind = 'child'";
+            let values = values![session.agent, session.external_id];
+            waiting.extend(self.sql.all(sql, values, |row| row.session("number"))?);
             found.push((number, session));
         }
         Ok(found)
@@ -68,17 +65,12 @@ impl ReadStore {
             for name in [Some(&id), Some(&session.external_id), session.name.as_ref(), session.alias.as_ref()] {
                 marks.add(name.map_or("", String::as_str));
             }
-            let mut read = || -> rusqlite::Result<()> {
-                let sql = "SELECT text FROM entry WHERE space = ?1 AND session = ?2 AND kind IN ('prompt', 'task', 'assistant')";
-                let mut statement = self.connection.prepare_cached(sql)?;
-                let mut rows = statement.query(params![self.space.as_str(), number.0])?;
-                while let Some(row) = rows.next()? {
-                    marks.add(row.get_ref(0)?.as_str()?);
-                }
-                Ok(())
-            };
-            read().map_err(|cause| self.err(cause))?;
-            let first_event = self.first_event_at(session).map_err(|cause| self.err(cause))?;
+            self.sql.each(
+                "SELECT text FROM entry WHERE space = ?1 AND session = ?2 AND kind IN ('prompt', 'task', 'assistant')",
+                values![number],
+                |row| row.text("text").map(|text| marks.add(text)),
+            )?;
+            let first_event = self.first_event_at(session)?;
             let since = session.started_at.map(|start| first_event.map_or(start, |event| event.min(start)));
             marks.add_project(session.project.as_deref(), since);
         }
@@ -93,47 +85,35 @@ impl ReadStore {
         marks: &MentionMatcher,
         until: Timestamp,
     ) -> Result<RowCounts, StoreError> {
-        let count = || -> rusqlite::Result<RowCounts> {
-            let mut places = RowCounts::new();
-            for (number, session) in sessions {
-                self.count_traces(*number, session, &mut places)?;
-            }
-            let mentioning = injections_mentioning(&self.connection, self.space.as_str(), sessions, marks)?;
-            *places.entry("injections").or_default() += mentioning.iter().filter(|(_, at)| *at <= until).count() as u64;
-            Ok(places)
-        };
-        count().map_err(|cause| self.err(cause))
+        let mut places = RowCounts::new();
+        for (number, session) in sessions {
+            self.count_traces(*number, session, &mut places)?;
+        }
+        let mentioning = self.injections_mentioning(sessions, marks)?;
+        *places.entry("injections").or_default() += mentioning.iter().filter(|(_, at)| *at <= until).count() as u64;
+        Ok(places)
     }
 
     /// Where the store contains a text. Episodes that contain it are removed as a whole.
     pub fn find_mentions(&self, needle: &TextMatcher) -> Result<TextMentions, StoreError> {
-        let read = || -> rusqlite::Result<TextMentions> {
-            let space = self.space.as_str();
-            let entries = entries_containing(&self.connection, space, needle)?;
-            let mut places = RowCounts::new();
-            for texts in TEXT_COLUMNS.iter().filter(|texts| texts.action.removes_text()) {
-                let rows = rows_with(&self.connection, space, *texts, needle)?;
-                *places.entry(texts.row_label()).or_default() += rows.len() as u64;
-            }
-            let removed = entries.values().map(|seqs| seqs.len() as u64).sum();
-            places.insert("entries", removed);
-            places.insert("episodes", self.episodes_of(&entries)?);
-            Ok(TextMentions { entries, row_counts: places })
-        };
-        read().map_err(|cause| self.err(cause))
+        let entries = self.entries_containing(needle)?;
+        let mut places = RowCounts::new();
+        for texts in TEXT_COLUMNS.iter().filter(|texts| texts.action.removes_text()) {
+            let rows = self.rows_with(*texts, needle)?;
+            *places.entry(texts.row_label()).or_default() += rows.len() as u64;
+        }
+        places.insert("entries", entries.values().map(|seqs| seqs.len() as u64).sum());
+        places.insert("episodes", self.episodes_of(&entries)?);
+        Ok(TextMentions { entries, row_counts: places })
     }
 
     /// How many rows contain a text, in any table.
     pub fn count_rows_containing(&self, needle: &TextMatcher) -> Result<RowCounts, StoreError> {
-        let read = || -> rusqlite::Result<RowCounts> {
-            let mut places = RowCounts::new();
-            for texts in TEXT_COLUMNS {
-                let rows = rows_with(&self.connection, self.space.as_str(), texts, needle)?;
-                *places.entry(texts.row_label()).or_default() += rows.len() as u64;
-            }
-            Ok(places)
-        };
-        read().map_err(|cause| self.err(cause))
+        let mut places = RowCounts::new();
+        for texts in TEXT_COLUMNS {
+            *places.entry(texts.row_label()).or_default() += self.rows_with(texts, needle)?.len() as u64;
+        }
+        Ok(places)
     }
 
     /// How many rows contain a text but stay, because they hold paths of files that are not ours. Rows of the sessions
@@ -143,116 +123,163 @@ impl ReadStore {
         needle: &TextMatcher,
         whole: &[(SessionNumber, Session)],
     ) -> Result<RowCounts, StoreError> {
-        let read = || -> rusqlite::Result<RowCounts> {
-            let mut places = RowCounts::new();
-            for texts in TEXT_COLUMNS.iter().filter(|texts| texts.action == TextAction::Keep) {
-                let column = if texts.table == "session" { "number" } else { "session" };
-                let sql = format!("SELECT {column} FROM {} WHERE space = ?1 AND number = ?2", texts.table);
-                let mut session_of = self.connection.prepare(&sql)?;
-                for key in rows_with(&self.connection, self.space.as_str(), *texts, needle)? {
-                    let session: Option<i64> = session_of.query_row(params_from_iter(key), |row| row.get(0))?;
-                    if !whole.iter().any(|(number, _)| Some(number.0) == session) {
-                        *places.entry(texts.row_label()).or_default() += 1;
-                    }
+        let mut places = RowCounts::new();
+        for texts in TEXT_COLUMNS.iter().filter(|texts| texts.action == TextAction::Keep) {
+            let column = if texts.table == "session" { "number" } else { "session" };
+            let sql = format!("SELECT {column} FROM {} WHERE space = ?1 AND number = ?2", texts.table);
+            for key in self.rows_with(*texts, needle)? {
+                let session = self.sql.one(&sql, values![key[0]], |row| row.int_at(0))?.flatten();
+                if !whole.iter().any(|(number, _)| Some(number.0) == session) {
+                    *places.entry(texts.row_label()).or_default() += 1;
                 }
             }
-            Ok(places)
-        };
-        read().map_err(|cause| self.err(cause))
+        }
+        Ok(places)
     }
 
     /// Sessions whose stored assembler state satisfies the condition.
     pub fn sessions_by_assembler_state(&self, fits: &dyn Fn(&str) -> bool) -> Result<Vec<SessionNumber>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<SessionNumber>> {
-            let sql = "SELECT number, assembler_state FROM session WHERE space = ?1
-                AND assembler_state IS NOT NULL ORDER BY number";
-            let mut statement = self.connection.prepare(sql)?;
-            let mut rows = statement.query(params![self.space.as_str()])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                if fits(row.get_ref(1)?.as_str()?) {
-                    found.push(SessionNumber(row.get(0)?));
-                }
-            }
-            Ok(found)
-        };
-        read().map_err(|cause| self.err(cause))
+        self.sql.known(
+            "SELECT number, assembler_state FROM session WHERE space = ?1 AND assembler_state IS NOT NULL
+             ORDER BY number",
+            &[],
+            |row| fits(row.text("assembler_state")?).then(|| row.session("number")).transpose(),
+        )
     }
 
     /// Whether the user had the session forgotten.
     pub fn is_forgotten(&self, key: SessionKey<'_>) -> Result<bool, StoreError> {
-        is_forgotten(&self.connection, self.space.as_str(), key).map_err(|cause| self.err(cause))
+        let sql = format!("SELECT 1 FROM forgotten_session WHERE {BY_EXTERNAL_ID}");
+        self.sql.exists(&sql, values![key.agent, key.external_id])
     }
 
     /// All forgotten sessions, by agent and external id.
     pub fn forgotten_sessions(&self) -> Result<HashSet<(Agent, String)>, StoreError> {
-        let read = || -> rusqlite::Result<HashSet<(Agent, String)>> {
-            let mut statement =
-                self.connection.prepare_cached("SELECT agent, external_id FROM forgotten_session WHERE space = ?1")?;
-            let rows = statement.query_map(params![self.space.as_str()], |row| {
-                let agent = row.get_ref(0)?.as_str()?.parse().ok();
-                Ok(agent.zip(Some(row.get::<_, String>(1)?)))
-            })?;
-            rows.filter_map(Result::transpose).collect()
-        };
-        read().map_err(|cause| self.err(cause))
+        let sql = "SELECT agent, external_id FROM forgotten_session WHERE space = ?1";
+        let rows = self.sql.known(sql, &[], |row| Ok(row.parsed("agent")?.zip(Some(row.string("external_id")?))))?;
+        Ok(rows.into_iter().collect())
     }
 
     /// Whether bytes of deleted rows may still be in the files, so that [`Store::wipe`] is due.
     pub fn needs_wipe(&self) -> Result<bool, StoreError> {
-        let sql = "SELECT value FROM counter WHERE space = ?1 AND name = ?2";
-        let found = self.connection.query_row(sql, params![self.space.as_str(), UNWIPED], |row| row.get::<_, i64>(0));
-        found.optional().map(|value| value.is_some_and(|value| value > 0)).map_err(|cause| self.err(cause))
+        Ok(self.counter(UNWIPED)? > 0)
     }
 
     /// The earliest known time of a hook event; old events are dropped.
-    fn first_event_at(&self, session: &Session) -> rusqlite::Result<Option<Timestamp>> {
-        let sql = "SELECT min(at) FROM
+    fn first_event_at(&self, session: &Session) -> Result<Option<Timestamp>, StoreError> {
+        let sql = "SELECT min(at) AS at FROM
             (SELECT min(at) AS at FROM lifecycle_event WHERE space = ?1 AND agent = ?2 AND external_id = ?3
-             UNION ALL SELECT period_started_at FROM lifecycle WHERE space = ?1 AND agent = ?2 AND external_id = ?3)";
-        let values = params![self.space.as_str(), session.agent.as_str(), session.external_id];
-        self.connection.query_row(sql, values, |row| Ok(row.get::<_, Option<i64>>(0)?.map(Timestamp::from_millis)))
+             UNION ALL SELECT period_started_at FROM lifecycle WHERE space = ?1 AND agent = ?2 AND external_id = ?3)
+            AS event";
+        Ok(self.sql.one(sql, values![session.agent, session.external_id], |row| row.opt_time("at"))?.flatten())
     }
 
-    fn count_traces(&self, number: SessionNumber, session: &Session, places: &mut RowCounts) -> rusqlite::Result<()> {
-        let space = self.space.as_str();
-        let mut add = |table: &'static str, condition: &str| -> rusqlite::Result<()> {
-            let sql = format!("SELECT count(*) FROM {table} WHERE space = ?1 AND {condition}");
-            let values = params![space, number.0, session.agent.as_str(), session.external_id];
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            // rusqlite rejects values that a statement has no parameter for.
-            let count: i64 = match statement.parameter_count() {
-                2 => statement.query_row(&values[..2], |row| row.get(0))?,
-                _ => statement.query_row(values, |row| row.get(0))?,
-            };
-            *places.entry(row_label(table)).or_default() += count as u64;
+    fn count_traces(&self, number: SessionNumber, session: &Session, places: &mut RowCounts) -> Result<(), StoreError> {
+        let mut add = |table: &str, condition: &str, values: &[SqlValue<'_>]| -> Result<(), StoreError> {
+            let sql = format!("SELECT count(*) FROM {table} WHERE {condition}");
+            *places.entry(row_label(table)).or_default() += self.sql.count(&sql, values)?;
             Ok(())
         };
-        for table in SESSION_TABLES {
-            add(table, "session = ?2")?;
-        }
         for table in EXTERNAL_ID_TABLES {
-            add(table, "agent = ?3 AND external_id = ?4 AND ?2 IS NOT NULL")?;
+            add(table, BY_EXTERNAL_ID, values![session.agent, session.external_id])?;
         }
-        add("watermark", "session = ?2")?;
-        add("session", "number = ?2 AND kind <> 'removed'")?;
-        add("transcript", "session = ?2")?;
-        add("transcript_problem", "transcript IN (SELECT number FROM transcript WHERE space = ?1 AND session = ?2)")?;
-        add("other_session_title", "leaf_key IN (SELECT native_key FROM entry WHERE space = ?1 AND session = ?2)")
+        let by_session = "space = ?1 AND session = ?2";
+        let others = [
+            ("watermark", by_session),
+            ("transcript", by_session),
+            ("session", "space = ?1 AND number = ?2 AND kind <> 'removed'"),
+            (
+                "transcript_problem",
+                "space = ?1 AND transcript IN (SELECT number FROM transcript WHERE space = ?1 AND session = ?2)",
+            ),
+            (
+                "other_session_title",
+                "space = ?1 AND leaf_key IN (SELECT native_key FROM entry WHERE space = ?1 AND session = ?2)",
+            ),
+        ];
+        let own = SESSION_TABLES.map(|table| (table, by_session));
+        own.into_iter().chain(others).try_for_each(|(table, condition)| add(table, condition, values![number]))
     }
 
-    fn episodes_of(&self, entries: &BTreeMap<SessionNumber, BTreeSet<u64>>) -> rusqlite::Result<u64> {
+    fn episodes_of(&self, entries: &BTreeMap<SessionNumber, BTreeSet<u64>>) -> Result<u64, StoreError> {
         let mut found = BTreeSet::new();
         let sql = "SELECT episode FROM entry WHERE space = ?1 AND session = ?2 AND seq = ?3";
-        let mut statement = self.connection.prepare_cached(sql)?;
         for (session, seqs) in entries {
             for seq in seqs {
-                let values = params![self.space.as_str(), session.0, *seq as i64];
-                let episode: Option<i64> = statement.query_row(values, |row| row.get(0))?;
-                found.extend(episode.map(|episode| (*session, episode)));
+                let episode = self.sql.one(sql, values![session, seq], |row| row.opt_int("episode"))?;
+                found.extend(episode.flatten().map(|episode| (*session, episode)));
             }
         }
         Ok(found.len() as u64)
+    }
+
+    /// Numbers and times of injections into other sessions that may mention these.
+    pub(crate) fn injections_mentioning(
+        &self,
+        sessions: &[(SessionNumber, Session)],
+        marks: &MentionMatcher,
+    ) -> Result<Vec<(i64, Timestamp)>, StoreError> {
+        let own: HashSet<(&str, &str)> =
+            sessions.iter().map(|(_, session)| (session.agent.as_str(), session.external_id.as_str())).collect();
+        self.sql.known(
+            "SELECT number, agent, external_id, text, sections, at, (SELECT project FROM session
+             WHERE space = injection.space AND agent = injection.agent AND external_id = injection.external_id)
+             AS project FROM injection WHERE space = ?1",
+            &[],
+            |row| {
+                if own.contains(&(row.text("agent")?, row.text("external_id")?)) {
+                    return Ok(None);
+                }
+                let at = row.time("at")?;
+                let mentions = marks.may_know_of_them(row.opt_text("project")?, at)
+                    || marks.is_mentioned_in(row.text("text")?)
+                    || marks.is_mentioned_in(row.text("sections")?);
+                Ok(mentions.then_some((row.int("number")?, at)))
+            },
+        )
+    }
+
+    /// The entries of every episode that contains a text in any column.
+    fn entries_containing(&self, needle: &TextMatcher) -> Result<BTreeMap<SessionNumber, BTreeSet<u64>>, StoreError> {
+        let mut found: BTreeMap<SessionNumber, BTreeSet<u64>> = BTreeMap::new();
+        for key in self.rows_with(TEXT_COLUMNS[0], needle)? {
+            let [OwnedValue::Int(session), OwnedValue::Int(seq)] = key[..] else { continue };
+            let entries = found.entry(SessionNumber(session)).or_default();
+            if entries.contains(&(seq as u64)) {
+                continue;
+            }
+            entries.extend(self.sql.all(
+                "SELECT seq FROM entry WHERE space = ?1 AND session = ?2 AND (seq = ?3 OR episode =
+                 (SELECT episode FROM entry WHERE space = ?1 AND session = ?2 AND seq = ?3))",
+                values![session, seq],
+                |row| row.u64("seq"),
+            )?);
+        }
+        Ok(found)
+    }
+
+    /// The primary keys of all rows that contain a text, without the space.
+    pub(crate) fn rows_with(
+        &self,
+        texts: TextColumns,
+        needle: &TextMatcher,
+    ) -> Result<Vec<Vec<OwnedValue>>, StoreError> {
+        let key = self.sql.primary_key(texts.table)?;
+        let columns = texts.columns.join(", ");
+        let sql = format!("SELECT {}, {columns} FROM {} WHERE space = ?1", key.join(", "), texts.table);
+        self.sql.known(&sql, &[], |row| {
+            let mut has_text = false;
+            for (at, column) in texts.columns.iter().enumerate() {
+                let Some(text) = row.text_at(key.len() + at)? else { continue };
+                let name = format!("{}.{column}", texts.table);
+                has_text |= match name.as_str() {
+                    "pending_archive.content" => needle.matches_archive(text),
+                    name if JSON_COLUMNS.contains(&name) => needle.matches_json(text),
+                    _ => needle.matches(text),
+                };
+            }
+            has_text.then(|| (1..key.len()).map(|at| row.owned(at)).collect()).transpose()
+        })
     }
 }
 
@@ -260,130 +287,24 @@ impl Store {
     /// Rewrites the database without the deleted bytes and empties the write-ahead log. False if another process is
     /// still reading the old contents: then it has to be done again later.
     pub fn wipe(&mut self) -> Result<bool, StoreError> {
-        let result = self.wipe_file();
-        match result.map_err(|cause| self.err(cause)) {
+        match self.wipe_file() {
             Err(StoreError::Locked { .. }) => Ok(false),
             other => other,
         }
     }
 
-    fn wipe_file(&self) -> rusqlite::Result<bool> {
+    fn wipe_file(&self) -> Result<bool, StoreError> {
         // Entities without facts.
-        self.connection.execute(
+        self.sql.run(
             "DELETE FROM entity WHERE space = ?1
              AND NOT EXISTS (SELECT 1 FROM fact WHERE fact.space = entity.space AND fact.subject = entity.number)
              AND NOT EXISTS (SELECT 1 FROM fact WHERE fact.space = entity.space AND fact.object = entity.number)",
-            params![self.space.as_str()],
+            &[],
         )?;
-        // VACUUM copies the database, which may be larger than the memory.
-        self.connection.execute_batch("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY;")?;
-        if !self.empty_log()? {
+        if !self.sql.wipe()? {
             return Ok(false);
         }
-        let sql = "DELETE FROM counter WHERE space = ?1 AND name = ?2";
-        self.connection.execute(sql, params![self.space.as_str(), UNWIPED])?;
+        self.sql.run("DELETE FROM counter WHERE space = ?1 AND name = ?2", values![UNWIPED])?;
         Ok(true)
     }
-
-    fn empty_log(&self) -> rusqlite::Result<bool> {
-        let busy = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
-        Ok(busy == 0)
-    }
-}
-
-pub(crate) fn is_forgotten(connection: &Connection, space: &str, key: SessionKey<'_>) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM forgotten_session WHERE space = ?1 AND agent = ?2 AND external_id = ?3";
-    connection.prepare_cached(sql)?.exists(params![space, key.agent.as_str(), key.external_id])
-}
-
-/// Numbers and times of injections into other sessions that may mention these.
-pub(crate) fn injections_mentioning(
-    connection: &Connection,
-    space: &str,
-    sessions: &[(SessionNumber, Session)],
-    marks: &MentionMatcher,
-) -> rusqlite::Result<Vec<(i64, Timestamp)>> {
-    let own: HashSet<(&str, &str)> =
-        sessions.iter().map(|(_, session)| (session.agent.as_str(), session.external_id.as_str())).collect();
-    let mut statement = connection.prepare(
-        "SELECT number, agent, external_id, text, sections, at, (SELECT project FROM session
-         WHERE space = injection.space AND agent = injection.agent AND external_id = injection.external_id)
-         FROM injection WHERE space = ?1",
-    )?;
-    let mut rows = statement.query(params![space])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let text = |at: usize| -> rusqlite::Result<&str> { Ok(row.get_ref(at)?.as_str()?) };
-        if own.contains(&(text(1)?, text(2)?)) {
-            continue;
-        }
-        let at = Timestamp::from_millis(row.get(5)?);
-        let project = row.get_ref(6)?.as_str_or_null()?;
-        if marks.may_know_of_them(project, at) || marks.is_mentioned_in(text(3)?) || marks.is_mentioned_in(text(4)?) {
-            found.push((row.get(0)?, at));
-        }
-    }
-    Ok(found)
-}
-
-/// The entries of every episode that contains a text in any column.
-fn entries_containing(
-    connection: &Connection,
-    space: &str,
-    needle: &TextMatcher,
-) -> rusqlite::Result<BTreeMap<SessionNumber, BTreeSet<u64>>> {
-    let mut found: BTreeMap<SessionNumber, BTreeSet<u64>> = BTreeMap::new();
-    let mut of_episode = connection.prepare(
-        "SELECT seq FROM entry WHERE space = ?1 AND session = ?2 AND (seq = ?3 OR episode =
-         (SELECT episode FROM entry WHERE space = ?1 AND session = ?2 AND seq = ?3))",
-    )?;
-    for key in rows_with(connection, space, TEXT_COLUMNS[0], needle)? {
-        let (Some(Value::Integer(session)), Some(Value::Integer(seq))) = (key.get(1), key.get(2)) else { continue };
-        let entries = found.entry(SessionNumber(*session)).or_default();
-        if entries.contains(&(*seq as u64)) {
-            continue;
-        }
-        let seqs = of_episode.query_map(params![space, session, seq], |row| row.get::<_, i64>(0))?;
-        for seq in seqs {
-            entries.insert(seq? as u64);
-        }
-    }
-    Ok(found)
-}
-
-/// The primary keys of all rows that contain a text.
-pub(crate) fn rows_with(
-    connection: &Connection,
-    space: &str,
-    texts: TextColumns,
-    needle: &TextMatcher,
-) -> rusqlite::Result<Vec<Vec<Value>>> {
-    let key = primary_key(connection, texts.table)?;
-    let columns = texts.columns.join(", ");
-    let sql = format!("SELECT {}, {columns} FROM {} WHERE space = ?1", key.join(", "), texts.table);
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query(params![space])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let mut has_text = false;
-        for (at, column) in texts.columns.iter().enumerate() {
-            let Some(text) = row.get_ref(key.len() + at)?.as_str_or_null()? else { continue };
-            let name = format!("{}.{column}", texts.table);
-            has_text |= match name.as_str() {
-                "pending_archive.content" => needle.matches_archive(text),
-                name if JSON_COLUMNS.contains(&name) => needle.matches_json(text),
-                _ => needle.matches(text),
-            };
-        }
-        if has_text {
-            found.push((0..key.len()).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?);
-        }
-    }
-    Ok(found)
-}
-
-/// The columns of a table's primary key, in key order.
-pub(crate) fn primary_key(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare_cached("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk")?;
-    statement.query_map([table], |row| row.get(0))?.collect()
 }

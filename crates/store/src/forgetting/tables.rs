@@ -26,8 +26,8 @@ pub(crate) const KEPT_WHEN_ENTRIES_GO: [&str; 4] = ["entry", "usage", "tree_node
 /// Session tables that keep the rows of transcripts that cannot be read again.
 pub(crate) const KEPT_WHEN_READ_AGAIN: [&str; 3] = ["usage", "tree_node", "queue_step"];
 
-/// Tables keyed by agent and external id, holding what only Rethread knows. Each has a trigger that ignores rows of
-/// forgotten sessions.
+/// Tables keyed by agent and external id, holding what only Rethread knows. `Batch` refuses rows of
+/// forgotten sessions for each of them.
 pub(crate) const EXTERNAL_ID_TABLES: [&str; 11] = [
     "card",
     "lifecycle",
@@ -158,10 +158,11 @@ pub(crate) fn row_label(table: &str) -> &'static str {
 mod tests {
     use std::collections::BTreeSet;
 
-    use rethread_model::Space;
+    use rethread_model::{Agent, Space, Timestamp};
 
     use super::*;
-    use crate::Store;
+    use crate::sql::{Column, SqlValue, values};
+    use crate::{Batch, MentionMatcher, Store};
 
     /// Columns with ids, enum values or names of models.
     const NOT_FREE_TEXT: [&str; 28] = [
@@ -200,7 +201,7 @@ mod tests {
             "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
              WHERE m.type = 'table' AND {condition}"
         );
-        let mut statement = store.connection.prepare(&sql).unwrap();
+        let mut statement = store.sql.connection().prepare(&sql).unwrap();
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         rows.map(Result::unwrap).collect()
     }
@@ -214,15 +215,59 @@ mod tests {
             let is_listed = lists.iter().any(|list| list.contains(&table.as_str()));
             assert!(is_listed, "{table}.{column} is not listed in forgetting/tables.rs");
         }
-        let triggers: i64 = store
-            .connection
-            .query_row(
-                "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%_stays_forgotten'",
-                [],
-                |row| row.get(0),
-            )
-            .unwrap();
-        assert_eq!(triggers, EXTERNAL_ID_TABLES.len() as i64, "each has a trigger");
+    }
+
+    // L003-14
+    #[test]
+    fn no_table_takes_rows_of_a_forgotten_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&crate::StoreLocation::in_folder(folder.path()), Space::local()).unwrap();
+        let mut batch = store.begin().unwrap();
+        let number = batch.open_session(Agent::Pi, "gone").unwrap().number;
+        let session = batch.session_by_number(number).unwrap().unwrap();
+        batch.forget_sessions(&[(number, session)], &MentionMatcher::default(), Timestamp::from_millis(1)).unwrap();
+        for table in EXTERNAL_ID_TABLES {
+            for (external_id, rows) in [("gone", 0), ("kept", 1)] {
+                batch.add_any_row(table, external_id);
+                let sql = format!("SELECT count(*) FROM {table} WHERE space = ?1 AND external_id = ?2");
+                assert_eq!(batch.sql.count(&sql, values![external_id]).unwrap(), rows, "{table} of {external_id}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_statement_inserts_past_the_guard() {
+        let mut folders = vec![std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
+        while let Some(folder) = folders.pop() {
+            for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).unwrap();
+                for table in EXTERNAL_ID_TABLES {
+                    let insert = format!("INTO {table} (");
+                    assert!(!text.contains(&insert), "{}: use `Batch::upsert` for {table}", path.display());
+                }
+            }
+        }
+    }
+
+    impl Batch<'_> {
+        /// Adds a row with neutral values.
+        fn add_any_row(&self, table: &str, external_id: &str) {
+            let catalog = self.sql.catalog(table).unwrap();
+            let columns: Vec<Column<'_>> = catalog
+                .iter()
+                .filter(|column| column.name != "space" && (column.is_required || column.key_place > 0))
+                .map(|column| match (column.name.as_str(), column.kind.as_str()) {
+                    ("external_id", _) => ("external_id", SqlValue::Text(external_id)),
+                    (name, "TEXT") => (name, SqlValue::Text("pi")),
+                    (name, _) => (name, SqlValue::Int(1)),
+                })
+                .collect();
+            self.insert(table, &columns).unwrap();
+        }
     }
 
     // D56

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use rethread_model::Agent;
-use rusqlite::types::Value;
-use rusqlite::{ErrorCode, params_from_iter};
 
 use super::tables::{NamedRow, OldStore};
+use crate::batch::{KnownRow, insert_sql};
 use crate::forgetting::EXTERNAL_ID_TABLES;
+use crate::sql::sqlite::{DriverErrorKind, error_kind};
+use crate::sql::{AsValue, Column, OwnedValue, SqlValue, values};
 use crate::{
     Batch, FileFingerprint, ReadCursor, RereadKind, SessionKey, SessionNumber, Store, StoreError, StoreLocation,
     TranscriptNumber, TranscriptRow,
@@ -116,7 +117,7 @@ impl<'a> CarryOver<'a> {
         table: &str,
         mut write: impl FnMut(&mut Self, Vec<NamedRow>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let space = Value::Text(self.store.space.as_str().to_owned());
+        let space = OwnedValue::Text(self.store.sql.space().to_owned());
         let (mut rows, mut written) = (Vec::new(), Ok(()));
         let old = Rc::clone(&self.old);
         let is_whole = old.rows(table, &mut |row| {
@@ -144,7 +145,7 @@ impl<'a> CarryOver<'a> {
     /// Copies what only Rethread knows. Once: the ledger has no key by which a second copy would be recognized.
     fn own_tables(&mut self, old: &StoreLocation) -> Result<(), StoreError> {
         let mark = format!("carried over {old}");
-        if self.store.begin()?.has_counter(&mark)? {
+        if self.store.counter(&mark)? > 0 {
             return Ok(());
         }
         let tables = EXTERNAL_ID_TABLES.iter().filter(|table| **table != "watermark");
@@ -152,7 +153,7 @@ impl<'a> CarryOver<'a> {
             self.copy_table(table, |report, rows| report.own_rows += rows)?;
         }
         let batch = self.store.begin()?;
-        batch.set_counter(&mark)?;
+        batch.set_counter(&mark, 1)?;
         batch.commit()
     }
 
@@ -160,7 +161,7 @@ impl<'a> CarryOver<'a> {
         self.each_chunk(table, |run, rows| {
             let mut batch = run.store.begin()?;
             for mut row in rows {
-                if let ("ledger" | "injection", Some(Value::Integer(number))) = (table, row.get_mut("number")) {
+                if let ("ledger" | "injection", Some(OwnedValue::Int(number))) = (table, row.get_mut("number")) {
                     *number = batch.next_number(table)?;
                 }
                 if let Some(label) = label_of(table, &row) {
@@ -180,7 +181,7 @@ impl<'a> CarryOver<'a> {
         self.each_chunk("session", |run, rows| {
             let mut batch = run.store.begin()?;
             for row in rows {
-                let Some(Value::Integer(number)) = row.get("number").cloned() else { continue };
+                let Some(OwnedValue::Int(number)) = row.get("number").cloned() else { continue };
                 let new = batch.carry_session(&row)?;
                 run.report.sessions += u64::from(new.is_some() && !run.numbers.sessions.contains_key(&number));
                 run.numbers.sessions.insert(number, new);
@@ -193,7 +194,7 @@ impl<'a> CarryOver<'a> {
         self.each_chunk("transcript", |run, rows| {
             let mut batch = run.store.begin()?;
             for row in rows {
-                let (Some(mut known), Some(Value::Integer(session))) =
+                let (Some(mut known), Some(OwnedValue::Int(session))) =
                     (transcript_row(&row), row.get("session").cloned())
                 else {
                     continue;
@@ -220,7 +221,7 @@ impl<'a> CarryOver<'a> {
     fn link_transcripts(&mut self) -> Result<(), StoreError> {
         self.each_chunk("transcript", |run, rows| {
             for row in rows {
-                if let (Some(Value::Integer(number)), Some(Value::Integer(session))) =
+                if let (Some(OwnedValue::Int(number)), Some(OwnedValue::Int(session))) =
                     (row.get("number"), row.get("session"))
                 {
                     let of = run.numbers.transcripts_of.entry(*session).or_default();
@@ -242,8 +243,11 @@ impl<'a> CarryOver<'a> {
                 if transcript.is_some_and(|number| run.numbers.reread.contains(&number.0)) {
                     continue;
                 }
-                row.insert("session".to_owned(), Value::Integer(session.0));
-                row.insert("transcript".to_owned(), transcript.map_or(Value::Null, |number| Value::Integer(number.0)));
+                row.insert("session".to_owned(), OwnedValue::Int(session.0));
+                row.insert(
+                    "transcript".to_owned(),
+                    transcript.map_or(OwnedValue::Null, |number| OwnedValue::Int(number.0)),
+                );
                 let outcome = batch.insert_named(table, row)?;
                 run.report.rejected_rows += u64::from(outcome == InsertOutcome::Rejected);
             }
@@ -255,7 +259,7 @@ impl<'a> CarryOver<'a> {
         self.each_chunk(table, |run, rows| {
             let mut batch = run.store.begin()?;
             for mut row in rows {
-                let (Some(Value::Integer(old)), Some(Value::Integer(key))) =
+                let (Some(OwnedValue::Int(old)), Some(OwnedValue::Int(key))) =
                     (row.get("session").cloned(), row.get("native_key").cloned())
                 else {
                     continue;
@@ -264,7 +268,7 @@ impl<'a> CarryOver<'a> {
                     continue;
                 }
                 let transcript = row.get("transcript").and_then(|number| match number {
-                    Value::Integer(number) => Some(*number),
+                    OwnedValue::Int(number) => Some(*number),
                     _ => None,
                 });
                 let is_known = run.numbers.sessions.contains_key(&old);
@@ -278,9 +282,12 @@ impl<'a> CarryOver<'a> {
                     unknown.insert(Some(found));
                 }
                 let (Some(session), transcript) = run.numbers.place(&row) else { continue };
-                row.insert("session".to_owned(), Value::Integer(session.0));
-                row.insert("transcript".to_owned(), transcript.map_or(Value::Null, |number| Value::Integer(number.0)));
-                if let Some(Value::Integer(seq)) = row.get_mut("seq") {
+                row.insert("session".to_owned(), OwnedValue::Int(session.0));
+                row.insert(
+                    "transcript".to_owned(),
+                    transcript.map_or(OwnedValue::Null, |number| OwnedValue::Int(number.0)),
+                );
+                if let Some(OwnedValue::Int(seq)) = row.get_mut("seq") {
                     *seq += place;
                 }
                 match batch.insert_named("set_aside_entry", row)? {
@@ -309,10 +316,10 @@ impl<'a> CarryOver<'a> {
 impl NewNumbers {
     /// The new numbers of the session and the transcript a row belongs to.
     fn place(&self, row: &NamedRow) -> (Option<SessionNumber>, Option<TranscriptNumber>) {
-        let Some(Value::Integer(old)) = row.get("session") else { return (None, None) };
+        let Some(OwnedValue::Int(old)) = row.get("session") else { return (None, None) };
         let session = self.sessions.get(old).copied().flatten();
         let recorded = match row.get("transcript") {
-            Some(Value::Integer(number)) => Some(*number),
+            Some(OwnedValue::Int(number)) => Some(*number),
             // A session with one transcript leaves no doubt.
             _ => self.transcripts_of.get(old).filter(|all| all.len() == 1).map(|all| all[0]),
         };
@@ -323,7 +330,7 @@ impl NewNumbers {
 /// What became of a row.
 /// The name and task that older stores kept with the life of a session.
 fn label_of(table: &str, row: &NamedRow) -> Option<NamedRow> {
-    let is_set = |name: &str| row.get(name).is_some_and(|value| *value != Value::Null);
+    let is_set = |name: &str| row.get(name).is_some_and(|value| *value != OwnedValue::Null);
     let has_label = table == "lifecycle" && (is_set("name") || is_set("task"));
     let columns = ["space", "agent", "external_id", "name", "task"];
     has_label.then(|| columns.iter().filter_map(|name| Some(((*name).to_owned(), row.get(*name)?.clone()))).collect())
@@ -338,37 +345,41 @@ enum InsertOutcome {
 }
 
 impl Batch<'_> {
-    /// Inserts a row by column names: unknown columns are left out, missing ones get a neutral value.
+    /// Inserts a row by column names: unknown columns are left out, missing ones get a neutral value. A row that another
+    /// one contradicts, or that belongs to a forgotten session, counts as known.
     fn insert_named(&mut self, table: &str, mut row: NamedRow) -> Result<InsertOutcome, StoreError> {
-        let columns: Vec<(String, String, bool)> = self.all(
-            "SELECT name, type, \"notnull\" AND dflt_value IS NULL FROM pragma_table_info(?1)",
-            [table],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )?;
         let (mut names, mut values) = (Vec::new(), Vec::new());
-        for (name, kind, is_needed) in columns {
-            let neutral = || match kind.as_str() {
-                "INTEGER" => Value::Integer(0),
-                "BLOB" => Value::Blob(Vec::new()),
-                _ => Value::Text(String::new()),
+        for column in self.sql.catalog(table)?.into_iter().filter(|column| column.name != "space") {
+            let neutral = || match column.kind.as_str() {
+                "INTEGER" => OwnedValue::Int(0),
+                "BLOB" => OwnedValue::Bytes(Vec::new()),
+                _ => OwnedValue::Text(String::new()),
             };
-            match row.remove(&name) {
-                Some(Value::Null) | None if is_needed => values.push(neutral()),
+            match row.remove(&column.name) {
+                Some(OwnedValue::Null) | None if column.is_required => values.push(neutral()),
                 Some(value) => values.push(value),
                 None => continue,
             }
-            names.push(name);
+            names.push(column.name);
         }
-        let marks: Vec<String> = (1..=names.len()).map(|at| format!("?{at}")).collect();
-        let sql = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({})", names.join(", "), marks.join(", "));
-        let insert = || self.connection().prepare_cached(&sql)?.execute(params_from_iter(values));
-        match insert() {
-            Ok(0) => Ok(InsertOutcome::Known),
-            Ok(_) => Ok(InsertOutcome::Inserted),
-            Err(cause) if cause.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                Ok(InsertOutcome::Rejected)
-            }
-            Err(cause) => Err(self.err(cause)),
+        let values: Vec<SqlValue<'_>> = values.iter().map(AsValue::as_value).collect();
+        let columns: Vec<Column<'_>> = names.iter().map(String::as_str).zip(values.iter().copied()).collect();
+        if self.refuses(table, columns.iter().copied())? {
+            return Ok(InsertOutcome::Known);
+        }
+        let sql = insert_sql(table, &[], &columns, KnownRow::Keep);
+        Ok(match self.unless_contradictory(&sql, &values)? {
+            None => InsertOutcome::Rejected,
+            Some(0) => InsertOutcome::Known,
+            Some(_) => InsertOutcome::Inserted,
+        })
+    }
+
+    /// The number of changed rows; `None` if a constraint forbids the change.
+    fn unless_contradictory(&self, sql: &str, values: &[SqlValue<'_>]) -> Result<Option<u64>, StoreError> {
+        match self.sql.try_change(sql, values) {
+            Err(cause) if error_kind(&cause) == DriverErrorKind::Constraint => Ok(None),
+            changed => changed.map(Some).map_err(|cause| self.sql.error(cause)),
         }
     }
 
@@ -376,7 +387,7 @@ impl Batch<'_> {
     /// or forgotten.
     fn carry_session(&mut self, row: &NamedRow) -> Result<Option<SessionNumber>, StoreError> {
         let text = |name: &str| match row.get(name) {
-            Some(Value::Text(text)) => Some(text.as_str()),
+            Some(OwnedValue::Text(text)) => Some(text.as_str()),
             _ => None,
         };
         let (Some(Ok(agent)), Some(external_id)) = (text("agent").map(str::parse::<Agent>), text("external_id")) else {
@@ -388,28 +399,22 @@ impl Batch<'_> {
         let found = self.open_session(agent, external_id)?;
         let is_unread = found.assembler_state.is_none() && !self.is_set_aside(found.number)?;
         if is_unread {
-            let known: HashSet<String> =
-                self.all("SELECT name FROM pragma_table_info('session')", [], |row| row.get(0))?.into_iter().collect();
-            let columns: Vec<(&String, &Value)> = row
+            let known = self.sql.catalog("session")?;
+            let is_known = |name: &String| known.iter().any(|column| column.name == *name);
+            let columns: Vec<(&String, &OwnedValue)> = row
                 .iter()
-                .filter(|(name, _)| known.contains(*name) && !OWN_SESSION_COLUMNS.contains(&name.as_str()))
+                .filter(|(name, _)| is_known(name) && !OWN_SESSION_COLUMNS.contains(&name.as_str()))
                 .collect();
             let sets: Vec<String> = columns.iter().zip(3..).map(|((name, _), at)| format!("{name} = ?{at}")).collect();
-            let key = [Value::Text(self.space().to_owned()), Value::Integer(found.number.0)];
             let sql = format!("UPDATE OR IGNORE session SET {} WHERE space = ?1 AND number = ?2", sets.join(", "));
-            let values = key.into_iter().chain(columns.into_iter().map(|(_, value)| value.clone()));
-            let update = || self.connection().prepare_cached(&sql)?.execute(params_from_iter(values));
-            match update() {
-                Err(cause) if cause.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) => {
-                    return Err(self.err(cause));
-                }
-                _ => {}
-            }
+            let number = [found.number.as_value()].into_iter();
+            let values: Vec<_> = number.chain(columns.into_iter().map(|(_, value)| value.as_value())).collect();
+            self.unless_contradictory(&sql, &values)?;
         }
         self.begin_set_aside(found.number, text("assembler_state"))?;
         if let Some(alias) = text("alias") {
             let sql = "UPDATE OR IGNORE session SET alias = coalesce(alias, ?3) WHERE space = ?1 AND number = ?2";
-            self.run(sql, rusqlite::params![self.space(), found.number.0, alias])?;
+            self.sql.run(sql, values![found.number, alias])?;
         }
         Ok(Some(found.number))
     }
@@ -437,10 +442,12 @@ impl Batch<'_> {
 
 fn transcript_row(row: &NamedRow) -> Option<TranscriptRow> {
     let number = |name: &str| match row.get(name) {
-        Some(Value::Integer(number)) => *number,
+        Some(OwnedValue::Int(number)) => *number,
         _ => 0,
     };
-    let (Some(Value::Text(path)), Some(Value::Text(agent))) = (row.get("path"), row.get("agent")) else { return None };
+    let (Some(OwnedValue::Text(path)), Some(OwnedValue::Text(agent))) = (row.get("path"), row.get("agent")) else {
+        return None;
+    };
     Some(TranscriptRow {
         number: TranscriptNumber(number("number")),
         path: path.clone(),

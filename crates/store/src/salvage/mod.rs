@@ -7,8 +7,9 @@ mod carry_over;
 mod pages;
 mod tables;
 
-use crate::error::is_corrupt;
-use crate::{StoreLocation, schema};
+use crate::StoreLocation;
+use crate::sql::schema;
+use crate::sql::sqlite::{DriverErrorKind, error_kind};
 
 pub use carry_over::{CarriedOver, RereadDecision};
 
@@ -23,7 +24,7 @@ impl StoreLocation {
         };
         match check() {
             Ok(is_intact) => !is_intact,
-            Err(cause) => is_corrupt(&cause),
+            Err(cause) => error_kind(&cause) == DriverErrorKind::Corrupt,
         }
     }
 }

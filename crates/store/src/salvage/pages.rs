@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use rusqlite::types::Value;
+use crate::sql::OwnedValue;
 
 /// Our page size, for a file whose header is broken.
 const DEFAULT_PAGE_SIZE: usize = 8192;
@@ -34,7 +34,7 @@ pub(super) struct PageFile {
 /// The records of one page, and the pages below it.
 #[derive(Default)]
 pub(super) struct PageRecords {
-    pub(super) records: Vec<Vec<Value>>,
+    pub(super) records: Vec<Vec<OwnedValue>>,
     pub(super) children: Vec<u32>,
 }
 
@@ -183,7 +183,7 @@ impl PageFile {
 }
 
 /// The values of a record; `None` if it is broken.
-fn decode(payload: &[u8]) -> Option<Vec<Value>> {
+fn decode(payload: &[u8]) -> Option<Vec<OwnedValue>> {
     let (header, mut at) = varint(payload, 0)?;
     let header = usize::try_from(header).ok().filter(|header| *header <= payload.len())?;
     let mut body = header;
@@ -198,26 +198,29 @@ fn decode(payload: &[u8]) -> Option<Vec<Value>> {
     (at == header && body == payload.len()).then_some(values)
 }
 
-fn decode_value(kind: u64, payload: &[u8], at: usize) -> Option<(Value, usize)> {
+fn decode_value(kind: u64, payload: &[u8], at: usize) -> Option<(OwnedValue, usize)> {
     let take = |length: usize| payload.get(at..at.checked_add(length)?);
     let integer = |length: usize| {
         let bytes = take(length)?;
         let sign = if bytes[0] & 0x80 == 0 { 0 } else { -1 };
-        Some((Value::Integer(bytes.iter().fold(sign, |value, byte| value << 8 | i64::from(*byte))), at + length))
+        Some((OwnedValue::Int(bytes.iter().fold(sign, |value, byte| value << 8 | i64::from(*byte))), at + length))
     };
     match kind {
-        0 => Some((Value::Null, at)),
+        0 => Some((OwnedValue::Null, at)),
         1..=4 => integer(kind as usize),
         5 => integer(6),
         6 => integer(8),
-        8 | 9 => Some((Value::Integer(kind as i64 - 8), at)),
+        8 | 9 => Some((OwnedValue::Int(kind as i64 - 8), at)),
         // There are no other numbers in our tables.
         7 | 10 | 11 => None,
         _ => {
             let length = usize::try_from((kind - 12) / 2).ok()?;
             let bytes = take(length)?.to_vec();
-            let value =
-                if kind.is_multiple_of(2) { Value::Blob(bytes) } else { Value::Text(String::from_utf8(bytes).ok()?) };
+            let value = if kind.is_multiple_of(2) {
+                OwnedValue::Bytes(bytes)
+            } else {
+                OwnedValue::Text(String::from_utf8(bytes).ok()?)
+            };
             Some((value, at + length))
         }
     }

@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use rethread_model::Agent;
-use rusqlite::types::{Value, ValueRef};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use super::pages::PageFile;
-use crate::schema;
+use crate::sql::{OwnedValue, schema};
 
 /// Earlier than any time we store; smaller numbers are not times.
 const EARLIEST_MILLIS: i64 = 100_000_000_000;
 
 /// A row by column names.
-pub(super) type NamedRow = BTreeMap<String, Value>;
+pub(super) type NamedRow = BTreeMap<String, OwnedValue>;
 
 /// A store that cannot be opened as usual, read table by table.
 pub(super) struct OldStore {
@@ -78,7 +78,7 @@ impl OldStore {
                 continue;
             }
             let Some(page) = pages.records(number) else { continue };
-            let belongs = |record: &&Vec<Value>| object.fits(record) && (is_own || self.is_only(object, record));
+            let belongs = |record: &&Vec<OwnedValue>| object.fits(record) && (is_own || self.is_only(object, record));
             for record in page.records.iter().filter(belongs) {
                 let names = object.columns.iter().map(|column| column.name.clone());
                 each(names.zip(record.iter().cloned()).collect());
@@ -87,7 +87,7 @@ impl OldStore {
     }
 
     /// Whether a record fits no other table or index.
-    fn is_only(&self, object: &StoredObject, record: &[Value]) -> bool {
+    fn is_only(&self, object: &StoredObject, record: &[OwnedValue]) -> bool {
         let others = self.objects.iter().filter(|other| other.name != object.name);
         // Entries that are set aside are entries, too.
         let mut others = others.filter(|other| !(object.name == "entry" && other.name == "set_aside_entry"));
@@ -96,25 +96,24 @@ impl OldStore {
 }
 
 impl StoredObject {
-    fn fits(&self, record: &[Value]) -> bool {
+    fn fits(&self, record: &[OwnedValue]) -> bool {
         record.len() == self.columns.len() && self.columns.iter().zip(record).all(|(column, value)| column.fits(value))
     }
 }
 
 impl StoredColumn {
-    fn fits(&self, value: &Value) -> bool {
+    fn fits(&self, value: &OwnedValue) -> bool {
         match value {
-            Value::Null => self.may_be_null,
-            Value::Integer(number) => {
+            OwnedValue::Null => self.may_be_null,
+            OwnedValue::Int(number) => {
                 let is_time = self.name == "at" || self.name.ends_with("_at");
                 let is_flag = self.name.starts_with("is_");
                 self.kind == "INTEGER"
                     && (!is_time || *number >= EARLIEST_MILLIS)
                     && (!is_flag || (0..=1).contains(number))
             }
-            Value::Text(text) => self.kind == "TEXT" && (self.name != "agent" || text.parse::<Agent>().is_ok()),
-            Value::Blob(_) => self.kind == "BLOB",
-            Value::Real(_) => false,
+            OwnedValue::Text(text) => self.kind == "TEXT" && (self.name != "agent" || text.parse::<Agent>().is_ok()),
+            OwnedValue::Bytes(_) => self.kind == "BLOB",
         }
     }
 }
@@ -134,13 +133,13 @@ fn select_all(connection: &Connection, table: &str, each: &mut dyn FnMut(NamedRo
 }
 
 /// Damaged text is still worth reading.
-fn lossy(value: ValueRef<'_>) -> Value {
+fn lossy(value: ValueRef<'_>) -> OwnedValue {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::Integer(number),
-        ValueRef::Real(number) => Value::Real(number),
-        ValueRef::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+        ValueRef::Null => OwnedValue::Null,
+        ValueRef::Integer(number) => OwnedValue::Int(number),
+        ValueRef::Real(number) => OwnedValue::Int(number as i64),
+        ValueRef::Text(bytes) => OwnedValue::Text(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Blob(bytes) => OwnedValue::Bytes(bytes.to_vec()),
     }
 }
 

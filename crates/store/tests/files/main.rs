@@ -169,7 +169,7 @@ fn check_carried_over(old: &Path) -> Store {
     assert_eq!(store.session_labels(KEY).unwrap().name.as_deref(), Some("a name of mine"));
     let set_aside = store.sessions_set_aside().unwrap();
     let mut batch = store.begin().unwrap();
-    let session = batch.session_number(KEY).unwrap().unwrap();
+    let session = batch.find_session(KEY).unwrap().unwrap().number;
     assert_eq!(set_aside, [session], "the next sync completes it");
     assert_eq!(batch.restore_set_aside(session).unwrap().unread, 2);
     let texts = batch.entry_texts(session, TextsOf::AllEntries).unwrap();

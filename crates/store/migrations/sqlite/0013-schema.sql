@@ -1,4 +1,5 @@
--- The whole schema of memory.db. `SCHEMA_VERSION` in schema.rs changes with every edit of this file.
+-- The schema of memory.db, version 13. Never edit a migration that was released: add the next one, and its version to
+-- `MIGRATIONS` in sql/schema.rs.
 --
 -- Conventions:
 -- * `space` (the tenant) leads every key, so that rows of different owners never mix.
@@ -180,8 +181,57 @@ CREATE TABLE entry (
 CREATE INDEX entry_by_native_key ON entry (space, native_key);
 CREATE INDEX entry_superseded ON entry (space, session) WHERE is_superseded = 1;
 
--- schema.rs adds `set_aside_entry` with the same columns: entries of sessions whose transcripts are being read again.
--- Those that are not found again are restored.
+-- Entries of sessions whose transcripts are being read again, with the columns of `entry`. Those that are not found
+-- again are restored.
+CREATE TABLE set_aside_entry (
+    space         TEXT NOT NULL,
+    session       INTEGER NOT NULL,
+    seq           INTEGER NOT NULL,
+    -- Hash of the agent's id, by which copies in other transcripts are recognized; `native_id` is the id itself.
+    native_key    INTEGER NOT NULL,
+    native_id     TEXT NOT NULL,
+    -- Hash of the id of its line, which differs from its own id for tool calls.
+    line_key      INTEGER,
+    -- The API message and the tree node the entry belongs to.
+    message_key   INTEGER,
+    node_key      INTEGER,
+    -- Position in the transcript: line from 1, byte offset and length.
+    line          INTEGER NOT NULL,
+    offset        INTEGER NOT NULL,
+    length        INTEGER NOT NULL,
+    -- The transcript it was read from.
+    transcript    INTEGER,
+    at            INTEGER,
+    kind          TEXT NOT NULL,
+    text          TEXT NOT NULL,
+    episode       INTEGER,
+    -- On a branch the session left.
+    is_abandoned  INTEGER NOT NULL DEFAULT 0,
+    -- Retracted by the user before it was sent.
+    is_retracted  INTEGER NOT NULL DEFAULT 0,
+    -- No longer in its transcript, because the agent rewrote it. Nothing but forgetting deletes an entry.
+    is_superseded INTEGER NOT NULL DEFAULT 0,
+    -- Null from here on unless the entry is a tool call; the result columns are null until there is a result.
+    tool_name     TEXT,
+    tool_kind     TEXT,
+    target        TEXT,
+    -- A command with its line breaks, where `target` does not hold all of it.
+    script        TEXT,
+    arguments     TEXT,
+    -- A JSON list.
+    paths         TEXT,
+    status        TEXT,
+    summary       TEXT,
+    error         TEXT,
+    exit_code     INTEGER,
+    output_lines  INTEGER,
+    output_bytes  INTEGER,
+    output        TEXT,
+    -- Hash of what the agent wrote, without the result: SQLite does not notice a changed bit in a text.
+    checksum      INTEGER,
+    PRIMARY KEY (space, session, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX set_aside_entry_by_native_key ON set_aside_entry (space, native_key);
 
 -- Sessions with such entries, and their assembler state from before.
 CREATE TABLE set_aside_session (

@@ -1,0 +1,44 @@
+//! What has to differ between databases, in one place.
+
+/// The SQL a database understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Sqlite,
+}
+
+impl Dialect {
+    /// After the name of a table: makes a query use an index.
+    pub(crate) fn index(self, name: &str) -> String {
+        match self {
+            Self::Sqlite => format!("INDEXED BY {name}"),
+        }
+    }
+
+    /// An inner join that is done in the order in which it is written.
+    pub(crate) const fn ordered_join(self) -> &'static str {
+        match self {
+            Self::Sqlite => "CROSS JOIN",
+        }
+    }
+
+    /// So many random bytes.
+    pub(crate) fn random_bytes(self, count: u64) -> String {
+        match self {
+            Self::Sqlite => format!("randomblob({count})"),
+        }
+    }
+
+    /// The number of bytes of a text; null for null.
+    pub(crate) fn byte_length(self, column: &str) -> String {
+        match self {
+            Self::Sqlite => format!("length(CAST({column} AS BLOB))"),
+        }
+    }
+
+    /// Whether a text contains another one.
+    pub(crate) fn contains(self, text: &str, part: &str) -> String {
+        match self {
+            Self::Sqlite => format!("instr({text}, {part}) > 0"),
+        }
+    }
+}

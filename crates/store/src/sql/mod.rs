@@ -1,0 +1,136 @@
+//! The one way to SQL: statements with values, rows with named columns, errors with the location of the store.
+//!
+//! `?1` of every statement is the space, so that no query can forget whose rows it means; values start at `?2`.
+//! Statements are written in the SQL that SQLite and PostgreSQL share. What has to differ is in `dialect.rs`.
+
+mod dialect;
+mod row;
+pub(crate) mod schema;
+pub(crate) mod sqlite;
+mod value;
+
+use rethread_model::Space;
+
+pub(crate) use dialect::Dialect;
+pub(crate) use row::Row;
+pub(crate) use value::{AsValue, Column, OwnedValue, SqlValue, columns, values};
+
+use crate::{StoreError, StoreLocation};
+use row::ColumnPositions;
+
+/// An open database.
+#[derive(Debug)]
+pub(crate) struct Sql {
+    connection: sqlite::Connection,
+    space: Space,
+    location: StoreLocation,
+    dialect: Dialect,
+}
+
+impl Sql {
+    pub(crate) fn space(&self) -> &str {
+        self.space.as_str()
+    }
+
+    /// Runs a statement without results.
+    pub(crate) fn run(&self, sql: &str, values: &[SqlValue<'_>]) -> Result<(), StoreError> {
+        self.change(sql, values).map(drop)
+    }
+
+    /// Runs a statement and returns how many rows it inserted, updated or deleted.
+    pub(crate) fn change(&self, sql: &str, values: &[SqlValue<'_>]) -> Result<u64, StoreError> {
+        self.try_change(sql, values).map_err(|cause| self.error(cause))
+    }
+
+    /// The first row, if there is one.
+    pub(crate) fn one<T>(
+        &self,
+        sql: &str,
+        values: &[SqlValue<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let mut found = None;
+        self.each_while(sql, values, |row| {
+            found = Some(read(row)?);
+            Ok::<_, StoreError>(false)
+        })?;
+        Ok(found)
+    }
+
+    /// All rows.
+    pub(crate) fn all<T>(
+        &self,
+        sql: &str,
+        values: &[SqlValue<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.known(sql, values, |row| read(row).map(Some))
+    }
+
+    /// All rows but those that `read` returns `None` for: only a newer version of the program knows what they mean.
+    pub(crate) fn known<T>(
+        &self,
+        sql: &str,
+        values: &[SqlValue<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<Option<T>, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut rows = Vec::new();
+        self.each(sql, values, |row| {
+            rows.extend(read(row)?);
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Calls `read` with each row.
+    pub(crate) fn each<E: From<StoreError>>(
+        &self,
+        sql: &str,
+        values: &[SqlValue<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_while(sql, values, |row| read(row).map(|()| true))
+    }
+
+    /// Calls `read` with each row until it returns false.
+    pub(crate) fn each_while<E: From<StoreError>>(
+        &self,
+        sql: &str,
+        values: &[SqlValue<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let mut statement = self.prepare(sql, values).map_err(|cause| self.error(cause))?;
+        let columns = ColumnPositions::default();
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(|cause| self.error(cause))? {
+            if !read(&Row::new(self, row, &columns))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is a row.
+    pub(crate) fn exists(&self, sql: &str, values: &[SqlValue<'_>]) -> Result<bool, StoreError> {
+        Ok(self.one(sql, values, |_| Ok(()))?.is_some())
+    }
+
+    /// The number in the only column of the first row; 0 if there is none.
+    pub(crate) fn count(&self, sql: &str, values: &[SqlValue<'_>]) -> Result<u64, StoreError> {
+        let number = self.one(sql, values, |row| row.int_at(0))?;
+        Ok(number.flatten().unwrap_or(0) as u64)
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Makes a query use an index, where the planner would choose a worse one.
+    pub(crate) fn index(&self, name: &str) -> String {
+        self.dialect().index(name)
+    }
+
+    pub(crate) fn error(&self, cause: sqlite::DriverError) -> StoreError {
+        StoreError::at(&self.location, cause)
+    }
+}

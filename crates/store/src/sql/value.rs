@@ -1,0 +1,115 @@
+//! The values of statements and rows, independent of the database.
+
+use rethread_model::{Agent, NativeKey, Timestamp};
+
+use crate::{SessionNumber, TranscriptNumber};
+
+/// A value of a statement, borrowed from the caller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum SqlValue<'a> {
+    Null,
+    Int(i64),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
+
+/// A value of a row whose columns are not known at compile time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OwnedValue {
+    Null,
+    Int(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+/// A column with its value, for a row to be written.
+pub(crate) type Column<'a> = (&'a str, SqlValue<'a>);
+
+/// What can be a value of a statement.
+pub(crate) trait AsValue {
+    fn as_value(&self) -> SqlValue<'_>;
+}
+
+/// The values of a statement, from `?2` on.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => {
+        &[$($crate::sql::AsValue::as_value(&$value)),*]
+    };
+}
+
+/// Columns with their values.
+macro_rules! columns {
+    ($($name:ident: $value:expr),* $(,)?) => {
+        &[$((stringify!($name), $crate::sql::AsValue::as_value(&$value))),*]
+    };
+}
+
+pub(crate) use {columns, values};
+
+macro_rules! as_int {
+    ($($type:ty: $convert:expr),* $(,)?) => {
+        $(impl AsValue for $type {
+            fn as_value(&self) -> SqlValue<'_> {
+                SqlValue::Int($convert(*self))
+            }
+        })*
+    };
+}
+
+as_int! {
+    i64: |number| number,
+    i32: i64::from,
+    u64: |number| number as i64,
+    bool: i64::from,
+    Timestamp: Timestamp::as_millis,
+    NativeKey: NativeKey::as_stored,
+    SessionNumber: |number: SessionNumber| number.0,
+    TranscriptNumber: |number: TranscriptNumber| number.0,
+}
+
+impl AsValue for str {
+    fn as_value(&self) -> SqlValue<'_> {
+        SqlValue::Text(self)
+    }
+}
+
+impl AsValue for String {
+    fn as_value(&self) -> SqlValue<'_> {
+        SqlValue::Text(self)
+    }
+}
+
+impl AsValue for Agent {
+    fn as_value(&self) -> SqlValue<'_> {
+        SqlValue::Text(self.as_str())
+    }
+}
+
+impl AsValue for Vec<u8> {
+    fn as_value(&self) -> SqlValue<'_> {
+        SqlValue::Bytes(self)
+    }
+}
+
+impl AsValue for OwnedValue {
+    fn as_value(&self) -> SqlValue<'_> {
+        match self {
+            OwnedValue::Null => SqlValue::Null,
+            OwnedValue::Int(number) => SqlValue::Int(*number),
+            OwnedValue::Text(text) => SqlValue::Text(text),
+            OwnedValue::Bytes(bytes) => SqlValue::Bytes(bytes),
+        }
+    }
+}
+
+impl<T: AsValue + ?Sized> AsValue for &T {
+    fn as_value(&self) -> SqlValue<'_> {
+        (**self).as_value()
+    }
+}
+
+impl<T: AsValue> AsValue for Option<T> {
+    fn as_value(&self) -> SqlValue<'_> {
+        self.as_ref().map_or(SqlValue::Null, AsValue::as_value)
+    }
+}
