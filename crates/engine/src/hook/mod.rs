@@ -170,13 +170,17 @@ impl HookService<'_> {
 
     /// Parses hook input. Invalid input is logged and gives `None`.
     fn parse_payload(self, agent: Agent, input: &[u8]) -> Option<HookPayload> {
-        let payload = serde_json::from_slice(input);
+        let payload = serde_json::from_slice::<Value>(input);
         if let Err(error) = &payload {
             let fields =
                 [("agent", agent.as_str().into()), ("bytes", input.len().into()), ("why", error.to_string().into())];
             self.engine.journal().event("hook_not_understood", None, &fields);
         }
-        payload.ok()
+        // JSON of another type has no fields.
+        payload.ok().map(|value| match value {
+            Value::Object(fields) => fields,
+            _ => HookPayload::new(),
+        })
     }
 
     /// Logs an event that names no session: nothing can be injected for it.
