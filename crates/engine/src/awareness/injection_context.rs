@@ -11,7 +11,7 @@ use super::other_sessions::OtherSessions;
 use super::session_view::OwnSession;
 use crate::EngineError;
 use crate::hook::HostProtocol;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::LifecycleRules;
 
 /// Transcript lines younger than this belong to the event that is being handled.
 const SAME_EVENT_MILLIS: i64 = 15_000;
@@ -24,7 +24,7 @@ pub(super) struct InjectionContext {
     /// Last activity in the session before the current event.
     pub(super) last_activity: Option<Timestamp>,
     pub(super) other_sessions: OtherSessions,
-    pub(super) lifecycle: Lifecycle,
+    pub(super) lifecycle: LifecycleRules,
     pub(super) state: SessionState,
     pub(super) silence_millis: i64,
     pub(super) now: Timestamp,
@@ -50,7 +50,7 @@ impl AwarenessService<'_> {
         now: Timestamp,
     ) -> Result<InjectionContext, EngineError> {
         let own = OwnSession::load_with_actions(store, caller.key())?;
-        let lifecycle = Lifecycle::from_settings(self.engine.settings());
+        let lifecycle = self.engine.lifecycle().rules();
         let at = own.actions.entries.iter().filter_map(|entry| entry.at);
         // Agents may write the lines of a prompt before they call the hook for it.
         let last_activity = at.filter(|at| now.millis_since(*at) > SAME_EVENT_MILLIS).max().max(before);

@@ -8,7 +8,7 @@ use rethread_store::{ActiveSession, ReadStore, SessionKey, SessionNumber, Store,
 
 use crate::EngineError;
 use crate::awareness::AwarenessService;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::LifecycleRules;
 
 /// Sessions without activity for longer than this are ignored.
 pub(super) const ACTIVE_WINDOW_MILLIS: i64 = 24 * 3_600_000;
@@ -86,7 +86,7 @@ impl AwarenessService<'_> {
         now: Timestamp,
     ) -> Result<OtherSessions, EngineError> {
         let seen: HashMap<SessionNumber, Watermark> = store.watermarks(reader)?.into_iter().collect();
-        let lifecycle = Lifecycle::from_settings(self.engine.settings());
+        let lifecycle = self.engine.lifecycle().rules();
         let is_first_look = is_first_look(store, reader, !seen.is_empty())?;
         let mut found = OtherSessions { is_first_look, ..OtherSessions::default() };
         for active in store.active_sessions(project, before(now, ACTIVE_WINDOW_MILLIS))? {
@@ -169,7 +169,7 @@ impl NewEntries {
 /// A session with some of its entries, for a report.
 pub(super) fn describe_session(
     store: &ReadStore,
-    lifecycle: Lifecycle,
+    lifecycle: LifecycleRules,
     active: &ActiveSession,
     entries: Vec<Entry>,
     now: Timestamp,

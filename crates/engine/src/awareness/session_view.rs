@@ -8,7 +8,7 @@ use rethread_store::{
 };
 
 use super::tool_call_text::hot_text_of_tool_use;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::LifecycleRules;
 
 /// How long hot entries are kept.
 const HOT_MILLIS: i64 = 24 * 3_600_000;
@@ -98,7 +98,7 @@ impl OwnSession {
     }
 
     /// Its lifecycle data, or what its transcript implies: a period no longer than the maximum.
-    pub(crate) fn life_or_inferred(&self, lifecycle: Lifecycle, now: Timestamp) -> LifecycleRow {
+    pub(crate) fn life_or_inferred(&self, lifecycle: LifecycleRules, now: Timestamp) -> LifecycleRow {
         self.life.clone().unwrap_or_else(|| {
             let last = self.last_activity().unwrap_or(now).min(now);
             let earliest = Timestamp::from_millis(last.as_millis() - lifecycle.max_period_millis);
@@ -123,7 +123,7 @@ impl OwnSession {
         &self,
         store: &ReadStore,
         key: SessionKey<'_>,
-        lifecycle: Lifecycle,
+        lifecycle: LifecycleRules,
         at: Timestamp,
     ) -> Result<SessionView, StoreError> {
         let since = day_before(at).max(self.since.unwrap_or(day_before(at)));

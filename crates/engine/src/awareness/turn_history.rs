@@ -7,7 +7,6 @@ use rethread_store::{ActiveSession, ReadStore, SessionKey};
 use super::other_sessions::{FIRST_LOOK_MILLIS, before, describe_session, is_action_or_answer, is_other_session};
 use crate::EngineError;
 use crate::awareness::AwarenessService;
-use crate::lifecycle::Lifecycle;
 
 impl AwarenessService<'_> {
     /// The turns of other sessions since the session's last turn began, newest first; those of the last hour if it had
@@ -38,7 +37,7 @@ impl AwarenessService<'_> {
         since: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<OtherSession>, EngineError> {
-        let lifecycle = Lifecycle::from_settings(self.engine.settings());
+        let lifecycle = self.engine.lifecycle().rules();
         let mut turns: Vec<Vec<Entry>> = Vec::new();
         for entry in store.recent_entries(active, since)? {
             match turns.last_mut() {

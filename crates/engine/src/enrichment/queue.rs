@@ -8,7 +8,6 @@ use rethread_store::{EnrichmentRow, ReadStore, SessionKey, SessionNumber, Store}
 
 use super::EnrichOutcome;
 use crate::awareness::without_secrets;
-use crate::lifecycle::Lifecycle;
 use crate::{EngineError, EnrichmentService, home};
 
 /// Minutes until the next attempt after each failure. After the last one the session is given up (E003-16).
@@ -87,7 +86,7 @@ impl EnrichmentService<'_> {
 
     /// Sessions with new entries that are no longer active.
     fn sessions_to_queue(self, store: &ReadStore) -> Result<Vec<SessionNumber>, EngineError> {
-        let (lifecycle, now) = (Lifecycle::from_settings(self.engine.settings()), self.engine.now());
+        let (lifecycle, now) = (self.engine.lifecycle().rules(), self.engine.now());
         let mut ended = Vec::new();
         for number in store.enrichable_sessions()? {
             let Some(session) = store.session_by_number(number)? else { continue };

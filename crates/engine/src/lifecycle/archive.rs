@@ -11,8 +11,8 @@ use rethread_store::{
 };
 use serde_json::{Value, json};
 
+use super::LifecycleService;
 use super::state::{last_event_at, was_ended};
-use super::{Lifecycle, LifecycleService};
 use crate::awareness::OwnSession;
 use crate::config::ArchivedPeriods;
 use crate::{EngineError, home};
@@ -40,7 +40,7 @@ impl LifecycleService<'_> {
         now: Timestamp,
     ) -> Result<Option<PendingArchive>, EngineError> {
         let Some(life) = &own.life else { return Ok(None) };
-        let is_over = Lifecycle::from_settings(self.engine.settings()).is_period_over(life, last_activity, now);
+        let is_over = self.rules().is_period_over(life, last_activity, now);
         if !is_over || was_ended(life) {
             return Ok(None);
         }
@@ -70,7 +70,7 @@ impl LifecycleService<'_> {
         if !should_archive {
             return Ok(None);
         }
-        let view = own.view(store, key, Lifecycle::from_settings(self.engine.settings()), end.at)?;
+        let view = own.view(store, key, self.rules(), end.at)?;
         let before_end = life.period_event_count().saturating_sub(1);
         let mut events = store.lifecycle_events(key, before_end.min(MAX_EVENTS - 1))?;
         if events.is_empty() && own.actions.entries.is_empty() && view.hot_memory.is_empty() && view.notes.is_empty() {

@@ -4,7 +4,7 @@ use rethread_model::{SessionState, Timestamp};
 use rethread_recall::RECENT_MEMORY_DAYS;
 use rethread_store::{MemoryTiers, ReadStore, SessionKey, Store};
 
-use super::{Lifecycle, LifecycleService};
+use super::LifecycleService;
 use crate::EngineError;
 use crate::awareness::{OwnSession, day_before};
 
@@ -40,7 +40,7 @@ impl LifecycleService<'_> {
 
     pub(crate) fn maintain_store(self, store: &mut Store) -> Result<MaintenanceReport, EngineError> {
         let now = self.engine.now();
-        let lifecycle = Lifecycle::from_settings(self.engine.settings());
+        let lifecycle = self.rules();
         let mut done = MaintenanceReport::default();
         let long_ago = Timestamp::from_millis(now.as_millis().saturating_sub(lifecycle.idle_millis.saturating_mul(2)));
         for (agent, external_id) in store.silent_sessions(long_ago)? {

@@ -13,7 +13,7 @@ pub use session_change::{CloseAction, SessionChange, TaskAndNotes};
 pub use session_commands::EndedSession;
 pub(crate) use session_event::SessionEvent;
 pub use session_events::{EventOrigin, SessionEvents};
-pub(crate) use state::{EventContext, Lifecycle};
+pub(crate) use state::{EventContext, LifecycleRules};
 
 use crate::Engine;
 

@@ -7,7 +7,7 @@ use rethread_recall::NOTE_CHARS;
 use rethread_store::{Batch, CloseKind, HotMemoryRow, LifecycleEvent, SessionKey, SessionLabels, Store, StoreError};
 
 use super::state::{closed_life, last_event_at};
-use super::{EventContext, Lifecycle, LifecycleService, SessionEvent};
+use super::{EventContext, LifecycleRules, LifecycleService, SessionEvent};
 use crate::awareness::{Caller, OwnSession, preview, task_key, without_secrets};
 use crate::hook::SpoolFile;
 use crate::{EngineError, naming};
@@ -42,7 +42,7 @@ impl LifecycleService<'_> {
         event: SessionEvent,
         spooled: Option<&SpoolFile>,
     ) -> Result<(), EngineError> {
-        let lifecycle = Lifecycle::from_settings(self.engine.settings());
+        let lifecycle = self.rules();
         let snapshot = store.snapshot()?;
         let own = OwnSession::load(&snapshot, key)?;
         let finished = self.period_about_to_end(&snapshot, key, &own, own.last_activity(), at)?;
@@ -79,10 +79,10 @@ impl LifecycleService<'_> {
         }
         self.engine.awareness().sync_caller_transcript(&mut store, caller)?;
         let (now, own) = (self.engine.now(), OwnSession::load(&store, caller.key())?);
-        let life = own.life_or_inferred(Lifecycle::from_settings(self.engine.settings()), now);
+        let life = own.life_or_inferred(self.rules(), now);
         let event = LifecycleEvent::new(now, "session_end", preview(reason, REASON_CHARS));
         let mut batch = store.begin()?;
-        Lifecycle::close(&mut batch, caller.key(), (&life, own.last_activity()), CloseKind::RunEnded, &event)?;
+        LifecycleRules::close(&mut batch, caller.key(), (&life, own.last_activity()), CloseKind::RunEnded, &event)?;
         Ok(batch.commit()?)
     }
 
@@ -106,7 +106,7 @@ impl LifecycleService<'_> {
         now: Timestamp,
         spooled: Option<&SpoolFile>,
     ) -> Result<Option<(Timestamp, u64)>, EngineError> {
-        let lifecycle = Lifecycle::from_settings(self.engine.settings());
+        let lifecycle = self.rules();
         let own = OwnSession::load(store, key)?;
         if own.life.is_none() && own.stored.is_none() {
             return Ok(None);
@@ -125,7 +125,8 @@ impl LifecycleService<'_> {
         {
             return Ok(None);
         }
-        let Some(closed) = Lifecycle::close(&mut batch, key, (&life, last_activity), CloseKind::Ended, &event)? else {
+        let Some(closed) = LifecycleRules::close(&mut batch, key, (&life, last_activity), CloseKind::Ended, &event)?
+        else {
             return Ok(None);
         };
         if let Some(period) = period.filter(|period| period.period == closed.period) {
@@ -146,7 +147,7 @@ impl LifecycleService<'_> {
     pub fn pause(self, reference: &str) -> Result<bool, EngineError> {
         let caller = self.resolve_caller(reference)?;
         let now = self.engine.now();
-        let lifecycle = Lifecycle::from_settings(self.engine.settings());
+        let lifecycle = self.rules();
         let mut store = self.engine.writer()?;
         let own = OwnSession::load(&store, caller.key())?;
         if lifecycle.state(own.life.as_ref(), own.last_activity(), now) == SessionState::Ended {
@@ -155,7 +156,7 @@ impl LifecycleService<'_> {
         let life = own.life_or_inferred(lifecycle, now);
         let event = LifecycleEvent::new(now, "session_suspended", String::new());
         let mut batch = store.begin()?;
-        Lifecycle::close(&mut batch, caller.key(), (&life, own.last_activity()), CloseKind::Suspended, &event)?;
+        LifecycleRules::close(&mut batch, caller.key(), (&life, own.last_activity()), CloseKind::Suspended, &event)?;
         batch.commit()?;
         Ok(true)
     }

@@ -3,7 +3,7 @@
 use rethread_model::{Entry, EntryKind, SessionId, SessionState, Timestamp, clip, one_line};
 use rethread_store::{EntryFilter, LifecycleEvent, ReadStore, SessionKey};
 
-use super::{Lifecycle, LifecycleService};
+use super::{LifecycleRules, LifecycleService};
 use crate::{EngineError, ListedSession};
 
 /// Number of events returned; no session stores more.
@@ -49,7 +49,7 @@ impl LifecycleService<'_> {
     }
 
     fn events_of(self, store: Option<&ReadStore>, listed: ListedSession) -> Result<SessionEvents, EngineError> {
-        let lifecycle = Lifecycle::from_settings(self.engine.settings());
+        let lifecycle = self.rules();
         let session = &listed.session;
         let key = SessionKey::of(session);
         let life = store.map(|store| store.lifecycle(key)).transpose()?.flatten();
@@ -77,7 +77,7 @@ fn silence_event(
     events: &[LifecycleEvent],
     last_activity: Option<Timestamp>,
     state: SessionState,
-    lifecycle: Lifecycle,
+    lifecycle: LifecycleRules,
 ) -> Option<LifecycleEvent> {
     let last = events.last()?;
     let since = last_activity.map_or(last.at, |at| at.max(last.at));
@@ -89,7 +89,7 @@ fn silence_event(
 }
 
 /// Events as hooks would have reported them.
-fn inferred_events(entries: &[Entry], lifecycle: Lifecycle) -> Vec<LifecycleEvent> {
+fn inferred_events(entries: &[Entry], lifecycle: LifecycleRules) -> Vec<LifecycleEvent> {
     let dated: Vec<(&Entry, Timestamp)> = entries.iter().filter_map(|entry| Some((entry, entry.at?))).collect();
     let mut events = Vec::new();
     let mut last: Option<Timestamp> = None;
@@ -137,7 +137,7 @@ fn is_part_of_turn(kind: EntryKind) -> bool {
     matches!(kind, EntryKind::Prompt | EntryKind::Task | EntryKind::AssistantText | EntryKind::Call)
 }
 
-fn idle_event(since: Timestamp, lifecycle: Lifecycle) -> LifecycleEvent {
+fn idle_event(since: Timestamp, lifecycle: LifecycleRules) -> LifecycleEvent {
     event(Timestamp::from_millis(since.as_millis().saturating_add(lifecycle.idle_millis)), "session_idle", "")
 }
 

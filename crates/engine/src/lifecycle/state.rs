@@ -4,7 +4,7 @@ use rethread_model::{SessionState, Timestamp};
 use rethread_recall::add_recent_entities;
 use rethread_store::{Batch, CloseKind, LifecycleEvent, LifecycleRow, SessionKey, StoreError};
 
-use crate::Settings;
+use super::LifecycleService;
 
 /// Recent files and tools kept per period, and how many of the newest are compared before one is added again.
 const MAX_RECENT_NAMES: usize = 10;
@@ -23,7 +23,7 @@ pub(crate) struct EventContext {
 
 /// Lifecycle limits from the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lifecycle {
+pub(crate) struct LifecycleRules {
     /// Idle after this many milliseconds without activity, ended after twice as many.
     pub(crate) idle_millis: i64,
     /// Maximum length of a period of work.
@@ -32,16 +32,19 @@ pub(crate) struct Lifecycle {
     pub(crate) max_hot_entries: u64,
 }
 
-impl Lifecycle {
-    pub(crate) fn from_settings(settings: &Settings) -> Self {
-        let limits = &settings.lifecycle;
-        Self {
+impl LifecycleService<'_> {
+    /// The rules by which states change, as configured.
+    pub(crate) fn rules(self) -> LifecycleRules {
+        let limits = &self.engine.settings().lifecycle;
+        LifecycleRules {
             idle_millis: limits.idle_minutes as i64 * 60_000,
             max_period_millis: limits.period_hours as i64 * 3_600_000,
             max_hot_entries: limits.hot_entries,
         }
     }
+}
 
+impl LifecycleRules {
     /// The state of a session at `now`. Transcript activity counts the same as hook events.
     pub(crate) fn state(
         &self,
@@ -224,8 +227,8 @@ mod tests {
     const MINUTE: i64 = 60_000;
     const LAST: Timestamp = Timestamp::from_millis(1_000_000_000);
 
-    fn lifecycle() -> Lifecycle {
-        Lifecycle { idle_millis: 30 * MINUTE, max_period_millis: 480 * MINUTE, max_hot_entries: 5 }
+    fn lifecycle() -> LifecycleRules {
+        LifecycleRules { idle_millis: 30 * MINUTE, max_period_millis: 480 * MINUTE, max_hot_entries: 5 }
     }
 
     fn after(millis: i64) -> Timestamp {

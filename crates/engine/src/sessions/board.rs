@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use rethread_model::{Agent, Entry, Session, SessionState};
 use rethread_store::{BoardRow, LifecycleRow, ReadStore, SessionKey};
 
-use crate::lifecycle::Lifecycle;
 use crate::{EngineError, ListedSession, SessionService, UsageTotals};
 
 /// Up to this many live sessions of a project are shown even if the requested limit is lower.
@@ -157,7 +156,7 @@ impl SessionService<'_> {
 
     fn board_in(self, store: &ReadStore, request: &BoardRequest) -> Result<Board, EngineError> {
         let glances = store.board_rows()?;
-        let (lifecycle, now) = (Lifecycle::from_settings(self.engine.settings()), self.engine.now());
+        let (lifecycle, now) = (self.engine.lifecycle().rules(), self.engine.now());
         let mut board = Board::default();
         let mut known: BTreeMap<Option<&str>, u64> = BTreeMap::new();
         let mut by_project: BTreeMap<Option<&str>, Vec<GlanceWithState<'_>>> = BTreeMap::new();

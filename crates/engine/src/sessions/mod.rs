@@ -14,7 +14,6 @@ use rethread_ingest::source::project;
 use rethread_model::{Agent, Session, SessionState};
 use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
 
-use crate::lifecycle::Lifecycle;
 use crate::{Engine, EngineError};
 
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
@@ -138,11 +137,7 @@ impl SessionService<'_> {
 
     pub(crate) fn listed(self, store: &ReadStore, session: Session) -> Result<ListedSession, EngineError> {
         let life = store.lifecycle(SessionKey::of(&session))?;
-        let state = Lifecycle::from_settings(self.engine.settings()).state(
-            life.as_ref(),
-            session.last_activity_at,
-            self.engine.now(),
-        );
+        let state = self.engine.lifecycle().rules().state(life.as_ref(), session.last_activity_at, self.engine.now());
         Ok(ListedSession { session, state })
     }
 }

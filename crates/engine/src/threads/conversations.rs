@@ -7,7 +7,6 @@ use rethread_model::thread::{ThreadId, ThreadMetadata};
 use rethread_model::{Agent, Session, SessionCounts, SessionId, SessionKind, Timestamp, Tokens};
 use rethread_store::{LifecycleRow, ReadStore, SessionKey, SessionScope, ThreadError};
 
-use crate::lifecycle::Lifecycle;
 use crate::sessions::stored_session;
 use crate::threads::ConversationService;
 use crate::{EngineError, ForgetReport, ForgetTarget, ListedSession, SessionListRequest};
@@ -136,11 +135,7 @@ impl ConversationService<'_> {
             )?
         } else {
             let session = self.unsynced_session(&thread);
-            let state = Lifecycle::from_settings(self.engine.settings()).state(
-                None,
-                session.last_activity_at,
-                self.engine.now(),
-            );
+            let state = self.engine.lifecycle().rules().state(None, session.last_activity_at, self.engine.now());
             ListedSession { session, state }
         };
         Ok(Conversation { listed, thread: Some(thread) })
