@@ -83,6 +83,17 @@ fn new_rows_are_added_and_changed_rows_replace_what_was_stored() {
 }
 
 #[test]
+fn excluded_database_is_not_read() {
+    let home = new_home();
+    let _database = new_database(&home);
+    for pattern in ["~/.made-up/sessions.db", "*.db", "/app"] {
+        let engine = home.engine_with(&[("intake.exclude", pattern)]);
+        let report = engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
+        assert_eq!(totals(&report), (0, 0, 0), "{pattern}");
+    }
+}
+
+#[test]
 fn deleted_rows_stay_in_memory() {
     let home = new_home();
     let database = new_database(&home);

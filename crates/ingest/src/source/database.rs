@@ -61,6 +61,12 @@ pub(super) fn session_address(database: &Path, id: &str) -> PathBuf {
     address.into()
 }
 
+/// The database and the session of an address.
+pub(super) fn split_address(address: &Path) -> Option<(&Path, &str)> {
+    let (database, id) = address.to_str()?.rsplit_once(SESSION_MARK)?;
+    Some((Path::new(database), id))
+}
+
 /// The sessions of a database: their addresses and stamps.
 pub(super) fn list_sessions(
     path: &Path,
@@ -84,11 +90,10 @@ impl DatabaseSession {
     /// Opens a database and looks up the session of an address.
     pub(super) fn open(address: &Path, queries: &'static DatabaseQueries) -> io::Result<Self> {
         let not_found = || io::Error::from(io::ErrorKind::NotFound);
-        let (path, id) =
-            address.to_str().and_then(|address| address.rsplit_once(SESSION_MARK)).ok_or_else(not_found)?;
-        let (_, file) = super::file::open(Path::new(path))?;
+        let (path, id) = split_address(address).ok_or_else(not_found)?;
+        let (_, file) = super::file::open(path)?;
         let (connection, found) = retry(|| {
-            let connection = open(Path::new(path))?;
+            let connection = open(path)?;
             let found = {
                 let mut statement = connection.prepare(&format!("{} WHERE id = ?1", all_of(queries.sessions)))?;
                 let mut rows = statement.query(params![id])?;

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
+use super::database::split_address;
+
 /// A directory that contains this file is skipped; if the file lists globs, only matching subdirectories are.
 pub const MARKER_FILE: &str = ".rethread-ignore";
 /// A project's own settings file; `intake.enabled = false` skips the project.
@@ -56,7 +58,9 @@ impl ExcludeRules {
 
     /// Whether a transcript whose session works in `cwd` must not be read.
     pub fn is_excluded(&mut self, transcript: &Path, cwd: Option<&str>) -> bool {
+        let database = split_address(transcript).map(|(database, _)| database);
         self.matches_path(transcript)
+            || database.is_some_and(|database| self.matches_path(database))
             || cwd.map(Path::new).is_some_and(|cwd| self.matches_path(cwd) || self.is_marked(cwd))
     }
 
