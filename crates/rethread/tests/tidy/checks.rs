@@ -6,6 +6,20 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_FUNCTION: usize = 80;
 const LONG_BECAUSE: &str = "// tidy: long because ";
 
+/// SQL that other databases reject.
+const ONLY_SQLITE: [&str; 10] = [
+    " GLOB ",
+    "rowid",
+    "INSERT OR ",
+    "UPDATE OR ",
+    "REPLACE INTO",
+    "LIMIT -1",
+    "INDEXED BY",
+    "CROSS JOIN",
+    "json_e",
+    "PRAGMA",
+];
+
 /// Split, because this file is checked too.
 const SQL: [&str; 2] = [concat!("SEL", "ECT "), concat!("INS", "ERT INTO")];
 const MACHINE_PATHS: [&str; 3] = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/tmp/", "bash_jobs")];
@@ -35,6 +49,15 @@ pub(crate) fn forbidden_arrows(manifest: &str, allowed: &[&str]) -> Remarks {
 pub(crate) fn sql(text: &str) -> Remarks {
     let spoken = keep(text, &[Part::Code, Part::Text]);
     let hit = |line: &str| SQL.iter().find(|needle| line.contains(**needle)).map(|needle| format!("`{needle}`"));
+    spoken.lines().enumerate().filter_map(|(at, line)| Some((at + 1, hit(line)?))).collect()
+}
+
+/// Lines of product code with SQL that only SQLite understands.
+pub(crate) fn unportable_sql(text: &str) -> Remarks {
+    let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let spoken = keep(product, &[Part::Text]);
+    let hit =
+        |line: &str| ONLY_SQLITE.iter().find(|needle| line.contains(**needle)).map(|needle| format!("`{needle}`"));
     spoken.lines().enumerate().filter_map(|(at, line)| Some((at + 1, hit(line)?))).collect()
 }
 
@@ -190,6 +213,12 @@ mod tests {
     fn sql_counts_in_strings_but_not_in_comments() {
         let text = format!("// {0}1\nlet a = \"{0}1\";\n", SQL[0]);
         assert_eq!(lines(&sql(&text)), [2]);
+    }
+
+    #[test]
+    fn sql_of_sqlite_alone_is_found_in_product_strings() {
+        let line = format!("let a = \"{}1\";\n", ONLY_SQLITE[2]);
+        assert_eq!(lines(&unportable_sql(&format!("// {0}\n{line}#[cfg(test)]\n{line}", ONLY_SQLITE[2]))), [2]);
     }
 
     #[test]

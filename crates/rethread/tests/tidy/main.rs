@@ -12,7 +12,8 @@ mod wording;
 use std::fs;
 
 use checks::{
-    bad_ids, forbidden_arrows, inherits_lints, machine_paths, mentions, opening, sql, too_long, undocumented_ids, words,
+    bad_ids, forbidden_arrows, inherits_lints, machine_paths, mentions, opening, sql, too_long, undocumented_ids,
+    unportable_sql, words,
 };
 use rethread_model::Agent;
 use tree::{documents, files_below, manifests, over, report, root, rust_files, shown, tracked_files};
@@ -30,6 +31,9 @@ const ARROWS: [(&str, &[&str]); 9] = [
     // A dev-dependency of the others, which does not count.
     ("testing", &["model", "store", "engine"]),
 ];
+
+/// Where the SQLite library is used: as a driver, and to read broken files.
+const DRIVER_FOLDERS: [&str; 2] = ["crates/store/src/sql/", "crates/store/src/salvage/"];
 
 #[test]
 fn each_crate_uses_only_allowed_crates() {
@@ -50,6 +54,15 @@ fn only_the_store_uses_sql_and_only_some_crates_connect() {
     found.extend(over(&rust_files(), |name, text| words(text, &kept_out(name))));
     found.extend(over(&manifests(), |name, text| mentions(text, &kept_out(name))));
     report(&found, "call the store's or the llm crate's functions instead");
+}
+
+#[test]
+fn sql_of_the_store_is_portable() {
+    let found = over(&rust_files(), |name, text| {
+        let is_driver = DRIVER_FOLDERS.iter().any(|folder| name.starts_with(folder));
+        if name.starts_with("crates/store/src/") && !is_driver { unportable_sql(text) } else { vec![] }
+    });
+    report(&found, "write SQL that SQLite and PostgreSQL share, or add to crates/store/src/sql/dialect.rs");
 }
 
 #[test]

@@ -233,3 +233,40 @@ fn a_database_of_a_development_build_is_refused_and_not_changed() {
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).unwrap();
     assert_eq!(tables, 1);
 }
+
+fn triggers(folder: &Path) -> i64 {
+    let connection = rusqlite::Connection::open(folder.join("memory.db")).unwrap();
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'";
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_store_of_the_previous_schema_is_read_as_it_is_and_migrated_in_place_when_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = rusqlite::Connection::open(folder.path().join("memory.db")).unwrap();
+    connection.execute_batch(include_str!("../../migrations/sqlite/0013-schema.sql")).unwrap();
+    connection
+        .execute_batch(
+            "INSERT INTO session_label (space, agent, external_id, name) VALUES ('local', 'pi', 's', 'old');
+             INSERT INTO forgotten_session (space, agent, external_id, at) VALUES ('local', 'pi', 'gone', 1);
+             PRAGMA user_version = 13;",
+        )
+        .unwrap();
+    drop(connection);
+    let reader = open_to_read(folder.path());
+    assert_eq!(reader.session_labels(KEY).unwrap().name.as_deref(), Some("old"));
+    assert_eq!(reader.statistics().unwrap().schema, 13, "a reader does not migrate");
+    assert!(!StoreLocation::in_folder(folder.path()).is_damaged());
+    drop(reader);
+    assert_eq!(triggers(folder.path()), 11);
+    let mut store = open(folder.path());
+    assert_eq!(store.statistics().unwrap().schema, 14);
+    assert_eq!(store.session_labels(KEY).unwrap().name.as_deref(), Some("old"));
+    assert!(store.verify().unwrap().is_empty());
+    assert_eq!(triggers(folder.path()), 0);
+    let mut batch = store.begin().unwrap();
+    let gone = SessionKey { external_id: "gone", ..KEY };
+    batch.save_session_labels(gone, &SessionLabels { name: Some("back".into()), task: None }).unwrap();
+    batch.commit().unwrap();
+    assert_eq!(store.session_labels(gone).unwrap(), SessionLabels::default(), "it stays forgotten");
+}
