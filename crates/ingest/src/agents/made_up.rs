@@ -24,7 +24,6 @@ static DATABASE: AgentFormat = AgentFormat {
         from: "FROM record WHERE session_id = ?1 ORDER BY number",
     }),
     extension: "db",
-    recognizes: |head| head.is_database(),
     ..AgentFormat::new(Agent::ClaudeCode, home, roots, events)
 };
 

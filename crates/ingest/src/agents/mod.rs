@@ -56,7 +56,8 @@ pub struct AgentFormat {
     pub(crate) extension: &'static str,
     /// Whether a file with that extension is a transcript. Gets the path below the root.
     pub(crate) is_transcript: fn(&Path) -> bool,
-    /// Whether a file in any place is a transcript of this agent, for paths that a user names.
+    /// Whether a file in any place is a transcript of this agent, for paths that a user names. A database is recognized
+    /// by its queries.
     pub(crate) recognizes: fn(&TranscriptHead) -> bool,
     /// What the beginning of a transcript says about its session.
     pub(crate) peek: fn(&TranscriptHead) -> TranscriptPeek,

@@ -133,9 +133,11 @@ pub fn discover_path(path: &Path) -> (Vec<TranscriptFile>, Vec<Warning>) {
     let (found, warnings) = walk::walk(path, &may_be_transcript);
     let detected = found.into_iter().filter_map(|(path, stamp)| {
         let head = TranscriptHead::of_file(&path).ok()?;
-        formats()
-            .filter(|format| (format.recognizes)(&head))
-            .find_map(|format| transcripts_in(format, &path, stamp).ok())
+        let may_be = |format: &&AgentFormat| match format.storage {
+            Storage::Database(_) => head.is_database(),
+            Storage::Lines | Storage::Document { .. } => (format.recognizes)(&head),
+        };
+        formats().filter(may_be).find_map(|format| transcripts_in(format, &path, stamp).ok())
     });
     (detected.flatten().collect(), warnings)
 }

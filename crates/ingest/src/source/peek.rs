@@ -77,7 +77,7 @@ impl TranscriptHead {
     }
 
     /// Whether the file is a SQLite database.
-    pub(crate) fn is_database(&self) -> bool {
+    pub(super) fn is_database(&self) -> bool {
         self.0.starts_with(b"SQLite format 3\0")
     }
 
