@@ -94,6 +94,26 @@ fn excluded_database_is_not_read() {
 }
 
 #[test]
+fn one_strange_session_does_not_hide_the_others() {
+    let home = new_home();
+    let database = new_database(&home);
+    database.add_session("a#b/c", None, "With a mark").unwrap();
+    database.put("a#b/c", "r6", 1000, &record("r6", "user", "what is this?")).unwrap();
+    database.add_strange_sessions().unwrap();
+    assert_eq!(totals(&home.sync()).1, 4);
+    assert_eq!(home.engine().sessions().resolve("a#b/c").unwrap().session.counts.prompts, 1);
+    assert_eq!(totals(&home.sync()), (0, 0, 0), "nothing is new");
+}
+
+#[test]
+fn a_mark_in_a_path_does_not_cut_it_for_excludes() {
+    let home = new_home();
+    home.write(".made-up/C#/doc-1.json", document(&[record("d1", "user", "name the parts")]));
+    let engine = home.engine_with(&[("intake.exclude", "~/.made-up/C")]);
+    assert_eq!(totals(&engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap()), (1, 1, 0));
+}
+
+#[test]
 fn deleted_rows_stay_in_memory() {
     let home = new_home();
     let database = new_database(&home);

@@ -77,6 +77,12 @@ impl MadeUpDatabase {
         self.0.execute("DELETE FROM record WHERE id = ?1", [id])
     }
 
+    /// Adds sessions without a proper id or time.
+    pub fn add_strange_sessions(&self) -> rusqlite::Result<usize> {
+        let query = "INSERT INTO session (id, updated_at) VALUES (x'00', 1), ('no time', NULL), ('text time', 'x')";
+        self.0.execute(query, [])
+    }
+
     /// Takes the lock for writing, until the connection is closed.
     pub fn lock(&self) -> rusqlite::Result<()> {
         self.0.execute_batch("BEGIN IMMEDIATE")

@@ -61,10 +61,11 @@ pub(super) fn session_address(database: &Path, id: &str) -> PathBuf {
     address.into()
 }
 
-/// The database and the session of an address.
+/// The database and the session of an address; `None` if there is no such file. Both may contain the mark.
 pub(super) fn split_address(address: &Path) -> Option<(&Path, &str)> {
-    let (database, id) = address.to_str()?.rsplit_once(SESSION_MARK)?;
-    Some((Path::new(database), id))
+    let text = address.to_str()?;
+    let mut splits = text.match_indices(SESSION_MARK).map(|(at, mark)| (&text[..at], &text[at + mark.len()..]));
+    splits.find_map(|(file, id)| Some((Path::new(file), id)).filter(|(file, _)| file.is_file()))
 }
 
 /// The sessions of a database: their addresses and stamps.
@@ -79,7 +80,8 @@ pub(super) fn list_sessions(
         let mut rows = statement.query([])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            let id: String = row.get("id")?;
+            // One strange row must not hide the other sessions.
+            let Ok(id) = row.get::<_, String>("id") else { continue };
             found.push((session_address(path, &id), session_stamp(file, &id, row)?));
         }
         Ok(found)
@@ -205,7 +207,11 @@ fn retry<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> io::Result<T> {
 
 /// A stamp of the session's own: an inode that no other session has, and the time of its last change.
 fn session_stamp(file: FileStamp, id: &str, row: &Row<'_>) -> rusqlite::Result<FileStamp> {
-    let updated_at: i64 = row.get("updated_at")?;
+    let updated_at = match row.get_ref("updated_at")? {
+        ValueRef::Integer(millis) => millis,
+        ValueRef::Real(millis) => millis as i64,
+        _ => 0,
+    };
     let inode = file.inode ^ xxh3_64(id.as_bytes());
     // The size is not known without reading everything; it must not be 0, which means "not written yet".
     Ok(FileStamp { inode, size: 1, mtime: updated_at.saturating_mul(1_000_000), ..file })
