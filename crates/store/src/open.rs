@@ -17,12 +17,13 @@ const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
 /// How often a caller with a wait budget tries to get the lock. SQLite itself waits up to 100 ms between two attempts
 /// and would miss the moment in which a sync releases it.
 const LOCK_POLL: Duration = Duration::from_millis(1);
-/// Pages in the write-ahead log before a caller in a hurry moves it into the database. Small, because the next process to open the database has to
-/// read the whole log first.
+/// Pages in the write-ahead log before a caller in a hurry moves it into the database. Small, because the next process
+/// to open the database has to read the whole log first.
 const SHORT_LOG_PAGES: u32 = 40;
 /// A log this long that was written this recently belongs to a running sync, which does the checkpoint itself.
 const SYNC_LOG_BYTES: u64 = 8 << 20;
 const SYNC_LOG_AGE: Duration = Duration::from_secs(5);
+
 /// How much longer a caller in a hurry waits for other processes. Clones share what is left, so that several stores
 /// opened one after the other do not add up their waits.
 #[derive(Clone, Debug)]

@@ -75,8 +75,6 @@ pub(crate) const TABLES: &str = "session LEFT JOIN session AS parent ON parent.s
 /// Whether a session belongs to the project `?2`; all do if it is null.
 pub(crate) const IN_SCOPE: &str = "(?2 IS NULL OR session.project = ?2 OR session.cwd = ?2
      OR substr(session.cwd, 1, length(?2) + 1) = ?2 || '/')";
-/// Greater than every character of an id.
-const LAST_CHARACTER: char = '\u{10ffff}';
 
 impl ReadStore {
     /// Sessions that match the filter, most recently active first.
@@ -108,21 +106,14 @@ impl ReadStore {
 
     /// Sessions whose id or external id starts with `prefix`. Case matters only in external ids that have both.
     pub fn sessions_by_id_prefix(&self, prefix: &str) -> Result<Vec<Session>, StoreError> {
-        self.sessions_by_part_of_id(
-            "id >= ?2 AND id < ?2 || ?5",
-            "(substr(external_id, 1, length(?3)) = ?3 OR substr(external_id, 1, length(?4)) = ?4)",
-            prefix,
-        )
+        self.sessions_by_part_of_id(prefix, |column, part| format!("substr({column}, 1, length({part})) = {part}"))
     }
 
-    /// Sessions whose id or external id ends with `suffix`.
+    /// Sessions whose id or external id ends with `suffix`, with the same rule about case.
     pub fn sessions_by_id_suffix(&self, suffix: &str) -> Result<Vec<Session>, StoreError> {
-        self.sessions_by_part_of_id(
-            "?5 <> '' AND substr(id, length(id) - length(?2) + 1) = ?2",
-            "(substr(external_id, length(external_id) - length(?3) + 1) = ?3
-              OR substr(external_id, length(external_id) - length(?4) + 1) = ?4)",
-            suffix,
-        )
+        self.sessions_by_part_of_id(suffix, |column, part| {
+            format!("substr({column}, length({column}) - length({part}) + 1) = {part}")
+        })
     }
 
     /// The directory a session started in.
@@ -174,18 +165,20 @@ impl ReadStore {
 
     fn sessions_by_part_of_id(
         &self,
-        by_id: &str,
-        by_external_id: &str,
         part: &str,
+        matches: impl Fn(&str, &str) -> String,
     ) -> Result<Vec<Session>, StoreError> {
         let condition = format!(
-            "session.kind <> 'removed' AND session.number IN (SELECT number FROM session {} WHERE space = ?1 AND {by_id}
-             UNION SELECT number FROM session {} WHERE space = ?1 AND {by_external_id}) {LATEST_FIRST} LIMIT 200",
+            "session.kind <> 'removed' AND session.number IN (SELECT number FROM session {} WHERE space = ?1 AND {}
+             UNION SELECT number FROM session {} WHERE space = ?1 AND ({} OR {})) {LATEST_FIRST} LIMIT 200",
             self.sql.index("session_by_id"),
+            matches("id", "?2"),
             self.sql.index("session_by_external_id"),
+            matches("external_id", "?3"),
+            matches("external_id", "?4"),
         );
         let (upper, lower) = (part.to_ascii_uppercase(), part.to_ascii_lowercase());
-        self.select_sessions(&condition, values![upper, part, lower, LAST_CHARACTER.to_string()], from_row)
+        self.select_sessions(&condition, values![upper, part, lower], from_row)
     }
 
     /// Sessions that match a condition, which may end with an order and a limit.

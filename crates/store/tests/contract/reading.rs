@@ -1,6 +1,6 @@
 //! Reading what transcripts gave: pages of entries, the timeline, the feed, changes, enrichment and the ledger.
 
-use rethread_model::{Agent, EntryKind, Episode, SessionChanges, SessionKind};
+use rethread_model::{Agent, EntryKind, Episode, Session, SessionChanges, SessionKind};
 use rethread_store::{
     EnrichmentRow, EntryFilter, EntryRange, EpisodeKey, EpisodeWindow, FeedCursor, FeedItem, ModelSpending,
     PlannedRequest, SessionKey, SessionScope, SessionUpdate, SettledRequest, Store, StoreError,
@@ -45,6 +45,34 @@ fn a_page_of_entries_says_whether_there_are_more() {
         assert_eq!(page(EntryRange::Around(40), 3), (text("234"), true, true, Some(3)));
         assert_eq!(page(EntryRange::Around(49), 3), (text("234"), true, true, Some(3)), "the last one before");
         assert_eq!(page(EntryRange::Around(1), 3), (text("01"), false, true, Some(0)), "before the first line");
+    });
+}
+
+#[test]
+fn a_part_of_an_id_is_taken_literally() {
+    on_each_backend(|open| {
+        let mut store = open();
+        for external_id in ["a_%*?[x]", "abcde", "ABCDE", "äöü/run-1", "Mixed"] {
+            add_session(&mut store, SessionKey { agent: Agent::Pi, external_id }, "/p", &[&["0"]]);
+        }
+        let ids = |found: Vec<Session>| {
+            let mut ids: Vec<String> = found.into_iter().map(|session| session.external_id).collect();
+            ids.sort();
+            ids.join(" ")
+        };
+        let by_prefix = |part: &str| ids(store.sessions_by_id_prefix(part).unwrap());
+        let by_suffix = |part: &str| ids(store.sessions_by_id_suffix(part).unwrap());
+        assert_eq!((by_prefix("ab_"), by_prefix("a*"), by_prefix("a?"), by_suffix("%")), Default::default());
+        assert_eq!((by_prefix("a_%*?[x]").as_str(), by_suffix("?[x]").as_str()), ("a_%*?[x]", "a_%*?[x]"));
+        assert_eq!((by_prefix("ABC").as_str(), by_prefix("abc").as_str()), ("ABCDE abcde", "abcde"));
+        assert_eq!((by_suffix("CDE").as_str(), by_suffix("cde").as_str()), ("ABCDE abcde", "abcde"));
+        assert_eq!((by_prefix("mix").as_str(), by_prefix("Mix").as_str()), ("", "Mixed"));
+        assert_eq!((by_prefix("äö").as_str(), by_suffix("ü/run-1").as_str()), ("äöü/run-1", "äöü/run-1"));
+        assert_eq!((by_prefix("abcdef"), by_suffix("xabcde"), by_suffix("äabcde")), Default::default());
+        let id = store.sessions_by_exact_reference("abcde").unwrap()[0].id.to_string();
+        assert_eq!((by_prefix(&id.to_lowercase()).as_str(), by_suffix(&id[20..]).as_str()), ("abcde", "abcde"));
+        assert_eq!(ids(store.sessions_by_exact_reference("run-1").unwrap()), "äöü/run-1", "the last part of a path");
+        assert_eq!(ids(store.sessions_by_exact_reference("un-1").unwrap()), "");
     });
 }
 
