@@ -44,6 +44,7 @@ fn a_page_of_entries_says_whether_there_are_more() {
         // Entry N is on line 10 * (N + 1); a page around a line has a third of its entries before it.
         assert_eq!(page(EntryRange::Around(40), 3), (text("234"), true, true, Some(3)));
         assert_eq!(page(EntryRange::Around(49), 3), (text("234"), true, true, Some(3)), "the last one before");
+        assert_eq!(page(EntryRange::Around(40), 6), (text("123456"), true, false, Some(3)));
         assert_eq!(page(EntryRange::Around(1), 3), (text("01"), false, true, Some(0)), "before the first line");
     });
 }
