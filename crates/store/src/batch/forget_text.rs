@@ -30,7 +30,22 @@ impl Batch<'_> {
                 TextAction::Rebuild | TextAction::Keep => {}
             }
         }
+        self.clear_hook_names(needle)?;
         self.mark_unwiped()
+    }
+
+    /// Clears names that came from a hook: the transcript was not read, so nothing derives them again.
+    fn clear_hook_names(&mut self, needle: &TextMatcher) -> Result<(), StoreError> {
+        let sql = "SELECT number, name FROM session WHERE space = ?1 AND assembler_state IS NULL AND name IS NOT NULL";
+        let named = self.sql.all(sql, &[], |row| Ok((SessionNumber(row.int("number")?), row.string("name")?)))?;
+        for (session, _) in named.into_iter().filter(|(_, name)| needle.matches(name)) {
+            let change = self.next_change();
+            self.sql.run(
+                "UPDATE session SET name = NULL, change = ?3 WHERE space = ?1 AND number = ?2",
+                values![session, change],
+            )?;
+        }
+        Ok(())
     }
 
     /// Ignores entries, nodes and titles with these keys from now on, in every transcript. Returns how many are new.

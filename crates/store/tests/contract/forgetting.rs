@@ -171,6 +171,34 @@ fn a_text_is_removed_from_everything_that_is_not_read_again() {
 }
 
 #[test]
+fn name_from_a_hook_is_cleared_if_it_contains_the_text() {
+    on_each_backend(|open| {
+        let mut store = open();
+        let mut batch = store.begin().unwrap();
+        for (key, name) in [(KEY, "find the secretword"), (READER, "harmless")] {
+            let (cwd, transcript_path, at) = ("/p", None, millis(1));
+            let session = HookSession {
+                key,
+                cwd,
+                project: cwd,
+                namespace: "p",
+                name: Some(name),
+                transcript_path,
+                at,
+                has_work: true,
+            };
+            batch.save_hook_session(&session).unwrap();
+        }
+        batch.remove_text(&TextMatcher::new("secretword").unwrap()).unwrap();
+        batch.commit().unwrap();
+        let mut names: Vec<_> =
+            store.sessions(&SessionFilter::default()).unwrap().into_iter().map(|session| session.name).collect();
+        names.sort();
+        assert_eq!(names, [None, Some("harmless".to_owned())]);
+    });
+}
+
+#[test]
 fn mentions_are_the_whole_episodes_that_contain_a_text() {
     on_each_backend(|open| {
         let mut store = open();
