@@ -40,8 +40,9 @@ macro_rules! settings {
         $($(
             #[doc = concat!("The `", stringify!($section), ".*` settings.")]
             #[derive(Clone, Debug)]
-            #[allow(clippy::doc_markdown, reason = "the help texts are also printed in terminals")]
-            pub struct $Section { $($(#[doc = $help])+ pub $field: $Type,)+ }
+            pub struct $Section {
+                $(#[doc = concat!("`", stringify!($section), ".", stringify!($field), "`")] pub $field: $Type,)+
+            }
 
             impl $Section {
                 fn keys() -> Vec<SettingKey> {
