@@ -69,6 +69,8 @@ pub(crate) fn create(connection: &Connection) -> Result<(), DriverError> {
 /// Whether a database of a known version has exactly the tables of that version, and another one has not those of the
 /// present version.
 pub(crate) fn is_intact(connection: &Connection) -> Result<bool, DriverError> {
+    // Version and tables belong to the same state, even if another process migrates the store right now.
+    let _snapshot = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
     let found = version(connection)?;
     let is_known = MIGRATIONS.iter().any(|(version, _)| *version == found);
     let own = Connection::open_in_memory()?;
