@@ -4,7 +4,7 @@
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
-use rethread_engine::{AgentSyncReport, SyncReport, SyncRequest};
+use rethread_engine::{AgentSyncReport, ForgetTarget, SyncReport, SyncRequest};
 use rethread_ingest::agents::made_up::{MadeUpDatabase, use_made_up_agents};
 use rethread_model::{SessionKind, Timestamp};
 use rethread_testing::TestHome;
@@ -142,6 +142,60 @@ fn a_database_is_read_beside_its_writer_and_without_traces() {
     fs::remove_dir_all(home.path(".rethread")).unwrap();
     assert_eq!(totals(&home.sync()), (2, 3, 0));
     assert_eq!(listed(), ["sessions.db"]);
+}
+
+#[test]
+fn a_database_that_locks_readers_out_is_reported_and_read_later() {
+    let home = new_home();
+    let database = new_database(&home);
+    database.lock_out_readers().unwrap();
+    assert_eq!(totals(&home.sync()), (0, 0, 1));
+    drop(database);
+    assert_eq!(totals(&home.sync()), (2, 3, 0));
+}
+
+#[test]
+fn sessions_of_a_deleted_database_stay_in_memory() {
+    let home = new_home();
+    drop(new_database(&home));
+    home.sync();
+    let dump = home.dump();
+    let copy = fs::read(home.path(DATABASE)).unwrap();
+    fs::remove_file(home.path(DATABASE)).unwrap();
+    assert_eq!(totals(&home.sync()), (0, 0, 0));
+    home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
+    assert_eq!(home.dump(), dump);
+    home.write(DATABASE, copy);
+    assert_eq!(totals(&home.sync()).2, 0);
+    assert_eq!(home.dump(), dump, "it is recognized");
+}
+
+#[test]
+fn a_forgotten_session_of_a_database_stays_forgotten_with_its_sub_agents() {
+    let home = new_home();
+    let database = new_database(&home);
+    database.add_session("s3", None, "Another one").unwrap();
+    database.put("s3", "r8", 1000, &record("r8", "user", "what else?")).unwrap();
+    home.sync();
+    home.engine().forget().run(&ForgetTarget::Sessions(vec!["s1".to_owned()])).unwrap();
+    database.put("s1", "r9", 9000, &record("r9", "user", "still there?")).unwrap();
+    database.put("s2", "r10", 9000, &record("r10", "user", "look again")).unwrap();
+    database.put("s3", "r11", 9000, &record("r11", "user", "and then?")).unwrap();
+    assert_eq!(totals(&home.sync()), (1, 1, 0));
+    let dump = home.dump();
+    assert!(!dump.contains("sky") && !dump.contains("still there") && !dump.contains("look"), "{dump}");
+    assert!(dump.contains("and then?"));
+}
+
+#[test]
+fn a_row_that_is_too_long_is_skipped_and_reported() {
+    let home = new_home();
+    let database = new_database(&home);
+    database.put("s1", "r6", 6000, &record("r6", "assistant", &"x".repeat(17 << 20))).unwrap();
+    database.put("s1", "r7", 7000, &record("r7", "user", "that was long")).unwrap();
+    assert_eq!(totals(&home.sync()), (2, 4, 1));
+    database.put("s1", "r8", 8000, &record("r8", "user", "is it over?")).unwrap();
+    assert_eq!(totals(&home.sync()), (1, 1, 0), "what was skipped is not read again");
 }
 
 #[test]

@@ -87,6 +87,11 @@ impl MadeUpDatabase {
     pub fn lock(&self) -> rusqlite::Result<()> {
         self.0.execute_batch("BEGIN IMMEDIATE")
     }
+
+    /// Takes a lock that also keeps readers out, as databases without a log do while they are written.
+    pub fn lock_out_readers(&self) -> rusqlite::Result<()> {
+        self.0.execute_batch("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE")
+    }
 }
 
 pub(super) fn format_of(agent: Agent) -> Option<&'static AgentFormat> {

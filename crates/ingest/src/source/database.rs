@@ -161,20 +161,21 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
         let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
         format!("file:{path}{option}")
     };
-    let immutable = || Connection::open_with_flags(uri("?immutable=1"), flags);
-    let connection = if has_unused_log(path) {
-        immutable()?
-    } else {
-        let connection = Connection::open_with_flags(uri(""), flags)?;
-        // The directory may not be writable; then the log cannot be shared with the agent.
-        match connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())) {
-            Err(rusqlite::Error::SqliteFailure(error, _)) if error.code == ErrorCode::CannotOpen => immutable()?,
-            _ => connection,
-        }
+    let connect = |option: &str| {
+        let connection = Connection::open_with_flags(uri(option), flags)?;
+        connection.busy_timeout(BUSY_TIME)?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
     };
-    connection.busy_timeout(BUSY_TIME)?;
-    connection.pragma_update(None, "query_only", true)?;
-    Ok(connection)
+    if has_unused_log(path) {
+        return connect("?immutable=1");
+    }
+    let connection = connect("")?;
+    // The directory may not be writable; then the log cannot be shared with the agent.
+    match connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())) {
+        Err(rusqlite::Error::SqliteFailure(error, _)) if error.code == ErrorCode::CannotOpen => connect("?immutable=1"),
+        found => found.map(|()| connection),
+    }
 }
 
 /// Whether a database writes to a log (mode 2 in its header) that does not exist now.
