@@ -43,11 +43,8 @@ impl Engine {
 
     /// The midnight that started the user's day, plus a number of days.
     fn midnight(&self, days: i64) -> Timestamp {
-        let now = self.now();
-        let day = jiff::Timestamp::from_millisecond(now.as_millis())
-            .ok()
-            .and_then(|moment| moment.to_zoned(self.environment.time_zone.clone()).start_of_day().ok())
-            .and_then(|day| day.checked_add(jiff::Span::new().days(days)).ok());
-        day.map_or(now, |day| Timestamp::from_millis(day.timestamp().as_millisecond()))
+        let today = self.local_now().start_of_day();
+        let day = today.and_then(|day| day.checked_add(jiff::Span::new().days(days)));
+        day.map_or(self.now(), |day| Timestamp::from_millis(day.timestamp().as_millisecond()))
     }
 }

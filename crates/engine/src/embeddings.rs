@@ -9,6 +9,7 @@ use rethread_store::{EmbeddableEntry, QuantizedVector, ReadStore, Store};
 
 use crate::Engine;
 use crate::config::EmbeddingSettings;
+use crate::error::error_with_cause;
 
 /// Entries embedded after one sync, so that a sync stays short. The rest follow with the next syncs.
 const MAX_ENTRIES_PER_SYNC: usize = 512;
@@ -130,8 +131,7 @@ impl<'e> EmbeddingService<'e> {
     }
 
     fn key(self, name: &str) -> Result<ApiKey, String> {
-        let variables = &self.engine.environment.variables;
-        let value = variables.iter().find(|(variable, _)| variable == name).map(|(_, value)| value);
+        let value = self.engine.environment.variable(name);
         let value = value.ok_or_else(|| format!("${name} (from embeddings.key_env) is not set"))?;
         ApiKey::parse(value).map_err(|error| format!("${name}: {error}"))
     }
@@ -166,8 +166,4 @@ fn store_vectors(
     batch.save_embeddings(model, entries, numbers).map_err(error_with_cause)?;
     batch.commit().map_err(error_with_cause)?;
     Ok(is_other)
-}
-
-fn error_with_cause(error: impl std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }

@@ -64,10 +64,15 @@ impl Environment {
         }
     }
 
+    /// The value of an environment variable.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.iter().find(|(variable, _)| variable == name).map(|(_, value)| value.as_str())
+    }
+
     /// The directory for our own files: the explicit one, else `RETHREAD_HOME`, else `~/.rethread`.
     pub(crate) fn rethread_folder(&self) -> PathBuf {
-        let variable = self.variables.iter().find(|(name, value)| name == "RETHREAD_HOME" && !value.is_empty());
-        let named = self.rethread_home.clone().or_else(|| variable.map(|(_, value)| PathBuf::from(value)));
+        let variable = || self.variable("RETHREAD_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
+        let named = self.rethread_home.clone().or_else(variable);
         named.unwrap_or_else(|| self.home.join(".rethread"))
     }
 }

@@ -208,3 +208,8 @@ impl EngineError {
         )
     }
 }
+
+/// The error and its direct cause, in one line.
+pub(crate) fn error_with_cause(error: impl std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+}

@@ -39,7 +39,6 @@ mod lifecycle;
 mod maintenance;
 mod models;
 mod naming;
-mod notes;
 mod paging;
 mod questions;
 mod reports;
@@ -58,7 +57,6 @@ use rethread_model::Space;
 use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
 
 use config::LiveConfig;
-use embeddings::EmbeddingService;
 use search::SearchCache;
 
 pub use awareness::{AwarenessService, InjectionExplanation, LiveActivity, SessionSummary};
@@ -80,7 +78,7 @@ pub use facts::{
 };
 pub use forget::{ForgetReport, ForgetService, ForgetTarget, RemovedCount};
 pub use hook::{HOSTS, HookService, HostProtocol};
-pub use index::{IndexOutcome, IndexReport, IndexService, expects_panic};
+pub use index::{IndexOutcome, IndexReport, expects_panic};
 pub use install::{
     DiffLine, FileChange, HostInstaller, INSTALLERS, InstallError, InstallLocation, InstallPlan, InstallScope,
     InstallService, ProgramCopy,
@@ -91,8 +89,7 @@ pub use lifecycle::{
     TaskAndNotes, TierStatus,
 };
 pub use maintenance::{CarryOverReport, MaintenanceService, RebuildReport, VerifyReport};
-pub use models::{BudgetStatus, ModelError, ModelService};
-pub use notes::{InvalidNote, NewNote, NoteService, SavedNote};
+pub use models::{BudgetStatus, ModelError};
 pub use paging::{ListPage, PageRequest};
 pub use questions::{
     AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffReport, QuestionService, ResolvedReferences,
@@ -126,9 +123,9 @@ pub use sync::{
     WatchMode, WatchRequest,
 };
 pub use threads::{
-    CompactReport, CompactRequest, Conversation, ConversationService, InvalidMessageContent, NewMessage, NewThread,
-    OpenThread, PendingTurn, PlannedCost, SendPlan, SendRequest, Summarizer, ThreadContext, ThreadList, ThreadLogPage,
-    ThreadService, TurnEvent, TurnReport, TurnService, parse_content,
+    CompactReport, CompactRequest, Conversation, ConversationService, InvalidMessageContent, InvalidNote, NewMessage,
+    NewNote, NewThread, OpenThread, PendingTurn, PlannedCost, SavedNote, SendPlan, SendRequest, Summarizer,
+    ThreadContext, ThreadList, ThreadLogPage, ThreadService, TurnEvent, TurnReport, TurnService, parse_content,
 };
 
 /// Everything Rethread can do, for one user on one machine. Each command is one method of a service.

@@ -1,10 +1,12 @@
 //! The services of the engine, one accessor each. A service borrows the engine and does one kind of work.
 
+use crate::embeddings::EmbeddingService;
+use crate::index::IndexService;
+use crate::models::ModelService;
 use crate::{
-    AwarenessService, CardService, ConversationService, EmbeddingService, Engine, EnrichmentService, FactService,
-    ForgetService, HookService, IndexService, InstallService, JournalService, LifecycleService, MaintenanceService,
-    ModelService, NoteService, QuestionService, ReportService, SearchService, ServerService, SessionService,
-    SyncService, ThreadService, TurnService,
+    AwarenessService, CardService, ConversationService, Engine, EnrichmentService, FactService, ForgetService,
+    HookService, InstallService, JournalService, LifecycleService, MaintenanceService, QuestionService, ReportService,
+    SearchService, ServerService, SessionService, SyncService, ThreadService, TurnService,
 };
 
 /// Gives the engine one accessor per row.
@@ -30,7 +32,7 @@ services! {
     pub hooks: HookService
     /// Installs and removes hooks, plugin, extension and service.
     pub install: InstallService
-    /// Creates, reads and deletes threads.
+    /// Creates, reads and deletes threads, also those that hold notes.
     pub threads: ThreadService
     /// Runs turns, compactions and titles of threads.
     pub turns: TurnService
@@ -41,7 +43,7 @@ services! {
     /// Reads new transcript lines into the store.
     pub sync: SyncService
     /// The full-text index, which is derived from the store.
-    pub index: IndexService
+    pub(crate) index: IndexService
     /// Searches all sessions.
     pub search: SearchService
     /// Vectors of entries, if an embedding model is configured.
@@ -56,8 +58,6 @@ services! {
     pub cards: CardService
     /// Answers questions about a session, and resolves `@@session` in a prompt.
     pub questions: QuestionService
-    /// Notes that an agent or a user wants to keep.
-    pub notes: NoteService
     /// Erases sessions and texts for good.
     pub forget: ForgetService
     /// Rebuilds, verifies and replaces the store.
@@ -65,7 +65,7 @@ services! {
     /// Status, usage and diagnosis.
     pub reports: ReportService
     /// The configured language model and its budget.
-    pub models: ModelService
+    pub(crate) models: ModelService
     /// Our own log.
     pub journal: JournalService
 }

@@ -37,8 +37,7 @@ impl AwarenessService<'_> {
             return Ok(project);
         }
         let variable = HostProtocol::of(caller.agent).and_then(|host| host.project_variable);
-        let mut variables = self.engine.environment.variables.iter();
-        let named = variables.find(|(name, _)| Some(name.as_str()) == variable).map(|(_, folder)| folder.as_str());
+        let named = variable.and_then(|name| self.engine.environment.variable(name));
         Ok(project::project_of(named.unwrap_or(&caller.cwd.to_string_lossy())))
     }
 

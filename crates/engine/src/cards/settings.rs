@@ -27,7 +27,7 @@ impl CardService<'_> {
 
     /// Whether a card model is configured. Its API key may still be missing.
     pub(super) fn has_model(self) -> bool {
-        !self.engine.settings().cards.model_keys.is_empty() || !self.engine.models().name().is_empty()
+        !self.engine.settings().cards.model_keys.is_empty() || !self.engine.settings().model.usable_name().is_empty()
     }
 
     /// The model that writes cards: `chosen`, else the first usable one of `cards.model_keys`, else the configured

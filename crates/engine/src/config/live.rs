@@ -1,12 +1,15 @@
 //! The configuration of a running engine: reloaded when its files change, and kept if the new content is invalid.
 
 use std::ops::Deref;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::SystemTime;
+
+use rethread_ingest::source::exclude::ExcludeRules;
 
 use super::{Config, project_file};
 use crate::Environment;
+use crate::error::error_with_cause;
 
 /// The current configuration. Earlier ones stay valid for those who still read them.
 #[derive(Debug)]
@@ -29,8 +32,8 @@ struct ConfigGeneration {
     next: OnceLock<Box<ConfigGeneration>>,
 }
 
-/// Path, size and modification time of a file; `None` if it is missing.
-type ConfigStamp = (PathBuf, Option<(u64, SystemTime)>);
+/// Path, size and last change of a file; `None` if it is missing. Permissions count as well: they may prevent reading.
+type ConfigStamp = (PathBuf, Option<(u64, i64, i64)>);
 
 /// The result of checking the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,13 +68,17 @@ impl LiveConfig {
             }
         };
         files.rejected = None;
+        // Only this function adds one, and it holds the lock.
+        let _ = self.last().next.set(Box::new(ConfigGeneration { config, next: OnceLock::new() }));
+        ConfigReload::Reloaded
+    }
+
+    fn last(&self) -> &ConfigGeneration {
         let mut last = &self.first;
         while let Some(next) = last.next.get() {
             last = next;
         }
-        // Only this function adds one, and it holds the lock.
-        let _ = last.next.set(Box::new(ConfigGeneration { config, next: OnceLock::new() }));
-        ConfigReload::Reloaded
+        last
     }
 
     /// Why the present content of the files does not apply, if it does not.
@@ -81,7 +88,8 @@ impl LiveConfig {
 
     /// Loads the files, unless they have a problem that the current configuration does not have.
     fn load_valid(&self, environment: &Environment, folder: &Path) -> Result<Config, String> {
-        let config = Config::load(environment, folder).map_err(|error| error.to_string())?;
+        let config = Config::load(environment, folder).map_err(error_with_cause)?;
+        ExcludeRules::new(&config.settings.intake.exclude, Path::new("/"), &[]).map_err(error_with_cause)?;
         match config.problems().iter().find(|problem| !self.problems().contains(problem)) {
             Some(problem) => Err(format!("{}: {}", problem.location, problem.message)),
             None => Ok(config),
@@ -93,11 +101,7 @@ impl Deref for LiveConfig {
     type Target = Config;
 
     fn deref(&self) -> &Config {
-        let mut last = &self.first;
-        while let Some(next) = last.next.get() {
-            last = next;
-        }
-        &last.config
+        &self.last().config
     }
 }
 
@@ -105,8 +109,7 @@ fn stamps(config: &Config, environment: &Environment) -> Vec<ConfigStamp> {
     let paths = [Some(config.path().to_owned()), project_file(environment)];
     let stamp = |path: PathBuf| {
         let about = std::fs::metadata(&path).ok();
-        let stamp = about.and_then(|about| Some((about.len(), about.modified().ok()?)));
-        (path, stamp)
+        (path, about.map(|about| (about.len(), about.ctime(), about.ctime_nsec())))
     };
     paths.into_iter().flatten().map(stamp).collect()
 }

@@ -21,6 +21,9 @@ pub use value::SettingValue;
 
 use crate::{Environment, home};
 
+/// What happens to most invalid parts of a file.
+const IGNORED: &str = "ignored";
+
 /// Where a value comes from; later layers override earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConfigLayer {
@@ -59,12 +62,21 @@ pub struct Setting {
 }
 
 /// A part of the configuration that was ignored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{location}: {message}; {effect}")]
 pub struct ConfigProblem {
     /// The file, variable or section.
-    pub location: String,
-    /// What is wrong and what applies instead.
-    pub message: String,
+    location: String,
+    /// What is wrong.
+    message: String,
+    /// What applies instead.
+    effect: &'static str,
+}
+
+impl ConfigProblem {
+    fn new(location: impl std::fmt::Display, message: impl Into<String>, effect: &'static str) -> Self {
+        Self { location: location.to_string(), message: message.into(), effect }
+    }
 }
 
 /// An unusable configuration, or an invalid change to it.
@@ -141,7 +153,7 @@ impl Config {
         }
         for key in SETTING_KEYS.iter() {
             let name = key.env_variable();
-            if let Some((_, text)) = environment.variables.iter().find(|(variable, _)| *variable == name) {
+            if let Some(text) = environment.variable(&name) {
                 config.apply_text(key, text, ConfigLayer::Variable(name.clone()));
             }
         }
@@ -151,18 +163,18 @@ impl Config {
             config.apply(key, value, ConfigLayer::Flag);
         }
         config.settings = Settings::read(&config.entries);
-        let Settings { embeddings, model, .. } = &config.settings;
+        let Self { settings, problems, .. } = &mut config;
+        let Settings { embeddings, model, .. } = settings;
         if embeddings.endpoint.is_empty() != embeddings.model.is_empty() {
-            let message = "set both embeddings.endpoint and embeddings.model; embeddings are disabled".to_owned();
-            config.problems.push(ConfigProblem { location: "embeddings".to_owned(), message });
+            let message = "set both embeddings.endpoint and embeddings.model";
+            problems.push(ConfigProblem::new("embeddings", message, "embeddings are disabled"));
         }
         if model.provider.is_none() != model.name.is_empty() {
-            let message = "set both model.provider and model.name; the model is disabled".to_owned();
-            config.problems.push(ConfigProblem { location: "model".to_owned(), message });
+            let message = "set both model.provider and model.name";
+            problems.push(ConfigProblem::new("model", message, "the model is disabled"));
         }
-        if let Some(problem) = crate::cards::config_problem(&config.settings) {
-            let message = format!("{problem}; cards are generated without a model");
-            config.problems.push(ConfigProblem { location: "cards".to_owned(), message });
+        if let Some(message) = crate::cards::config_problem(settings) {
+            problems.push(ConfigProblem::new("cards", message, "cards are generated without a model"));
         }
         Ok(config)
     }
@@ -216,8 +228,9 @@ impl Config {
         };
         let mut document = parse_toml(&self.path, &old)?;
         let (section, field) = key.section_and_field();
-        let table = document.entry(section).or_insert(toml_edit::table());
-        table[field] = value.to_toml();
+        let table = document.entry(section).or_insert(toml_edit::table()).as_table_like_mut();
+        let not_a_section = || failed(std::io::Error::other(format!("{section:?} is not a section")));
+        table.ok_or_else(not_a_section)?.insert(field, value.to_toml());
         if let Some(folder) = self.path.parent() {
             create_folders(folder, OWNER_ONLY_FOLDER).map_err(failed)?;
         }
@@ -239,28 +252,30 @@ impl Config {
             Ok(document) => document,
             Err(error) => {
                 let reason = error.to_string().trim().replace('\n', " ");
-                self.add_problem(path, format!("invalid TOML ({reason}); no transcripts are read until it is fixed"));
+                let message = format!("invalid TOML ({reason})");
+                self.add_problem(path, message, "no transcripts are read until it is fixed");
                 self.invalid_file = Some((path.to_owned(), reason));
                 return Ok(());
             }
         };
         for (section, item) in document.iter() {
             let Some(table) = item.as_table_like() else {
-                self.add_problem(path, format!("{section:?} is not a section; ignored"));
+                self.add_problem(path, format!("{section:?} is not a section"), IGNORED);
                 continue;
             };
             for (field, item) in table.iter() {
                 let name = format!("{section}.{field}");
                 match SETTING_KEYS.iter().find(|key| key.name == name) {
-                    None => self.add_problem(path, format!("unknown setting {name:?}; ignored")),
+                    None => self.add_problem(path, format!("unknown setting {name:?}"), IGNORED),
                     Some(key) if !allowed(key) => {
-                        self.add_problem(path, format!("{name} cannot be set in a project file; ignored"));
+                        self.add_problem(path, format!("{name} cannot be set in a project file"), IGNORED);
                     }
                     Some(key) => match SettingValue::from_toml(key, item) {
                         Some(value) => self.apply(key, value, layer.clone()),
                         None => self.add_problem(
                             path,
-                            format!("invalid value for {name}: expected {}; ignored", key.expected_value()),
+                            format!("invalid value for {name}: expected {}", key.expected_value()),
+                            IGNORED,
                         ),
                     },
                 }
@@ -272,10 +287,7 @@ impl Config {
     fn apply_text(&mut self, key: &'static SettingKey, text: &str, layer: ConfigLayer) {
         match SettingValue::parse(key, text) {
             Ok(value) => self.apply(key, value, layer),
-            Err(error) => {
-                let place = layer.to_string();
-                self.problems.push(ConfigProblem { location: place, message: format!("{error}; ignored") });
-            }
+            Err(error) => self.problems.push(ConfigProblem::new(layer, error.to_string(), IGNORED)),
         }
     }
 
@@ -294,8 +306,8 @@ impl Config {
         }
     }
 
-    fn add_problem(&mut self, path: &Path, message: String) {
-        self.problems.push(ConfigProblem { location: path.display().to_string(), message });
+    fn add_problem(&mut self, path: &Path, message: String, effect: &'static str) {
+        self.problems.push(ConfigProblem::new(path.display(), message, effect));
     }
 }
 

@@ -241,6 +241,13 @@ impl SourceSettings {
     }
 }
 
+impl ModelSettings {
+    /// The name of the model; empty if none is configured.
+    pub fn usable_name(&self) -> &str {
+        if self.provider.is_none() { "" } else { &self.name }
+    }
+}
+
 impl FilterSettings {
     pub(crate) fn transcript_filter(&self) -> TranscriptFilter {
         TranscriptFilter {

@@ -22,7 +22,7 @@ impl EnrichmentService<'_> {
     /// After a sync: queues ended sessions and starts a detached process for those that are due. Returns whether one
     /// was started. Returns early if enrichment is disabled.
     pub(crate) fn start_if_due(self, store: &mut Store) -> Result<bool, EngineError> {
-        if self.disabled_reason().is_some() || self.engine.models().name().is_empty() {
+        if self.disabled_reason().is_some() || self.engine.settings().model.usable_name().is_empty() {
             return Ok(false);
         }
         self.enqueue(store)?;

@@ -43,7 +43,8 @@ impl EnrichmentService<'_> {
             failures = store.enrichment_breaker()?.failures;
         }
         let no_model = || "no language model is configured".to_owned();
-        let off = self.disabled_reason().or_else(|| self.engine.models().name().is_empty().then(no_model));
+        let off =
+            self.disabled_reason().or_else(|| self.engine.settings().model.usable_name().is_empty().then(no_model));
         let unreachable = match self.model() {
             Err(error) => Some(error.to_string()),
             Ok(_) if failures > 0 => Some(format!("the model failed {failures} times in a row")),

@@ -12,7 +12,8 @@ use rethread_index::{
 use rethread_model::Space;
 use rethread_store::ReadStore;
 
-use crate::{Engine, EngineError};
+use crate::error::error_with_cause;
+use crate::{Engine, EngineError, MaintenanceService};
 
 pub use snapshot::expects_panic;
 pub(crate) use snapshot::{GuardedError, catch_index_damage};
@@ -54,35 +55,27 @@ pub enum IndexOutcome {
     Failed(String),
 }
 
+impl MaintenanceService<'_> {
+    /// Deletes the index and rebuilds it from the store.
+    pub fn rebuild_index(self) -> Result<IndexReport, EngineError> {
+        let start = Instant::now();
+        let Some(store) = self.engine.reader()? else { return Ok(IndexReport::default()) };
+        let folder = self.engine.index().folder();
+        delete_index(&folder)?;
+        let outcome = index_outcome(update_index(&folder, &store, LockWait::Wait)?);
+        Ok(IndexReport { outcome, seconds: start.elapsed().as_secs_f64() })
+    }
+}
+
 /// Builds the full-text index and opens it for searches.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, IndexOutcome};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// engine.sync().run(&Default::default(), &mut |_| {})?;
-/// assert!(matches!(engine.index().rebuild()?.outcome, IndexOutcome::Updated { count: 0, .. }));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug)]
-pub struct IndexService<'e> {
+pub(crate) struct IndexService<'e> {
     pub(crate) engine: &'e Engine,
 }
 
 impl IndexService<'_> {
     pub(crate) fn folder(self) -> PathBuf {
         self.engine.folder.join("index")
-    }
-
-    /// Deletes the index and rebuilds it from the store.
-    pub fn rebuild(self) -> Result<IndexReport, EngineError> {
-        let start = Instant::now();
-        let Some(store) = self.engine.reader()? else { return Ok(IndexReport::default()) };
-        let folder = self.folder();
-        delete_index(&folder)?;
-        let outcome = index_outcome(update_index(&folder, &store, LockWait::Wait)?);
-        Ok(IndexReport { outcome, seconds: start.elapsed().as_secs_f64() })
     }
 
     /// Updates the index if that takes only a moment, so that the next prompt finds it up to date.
@@ -105,7 +98,7 @@ impl IndexService<'_> {
             IndexLag::Entries(entries) if entries <= MIN_ENTRIES_TO_COMMIT => Ok(IndexOutcome::UpToDate),
             _ => update_index(&folder, store, LockWait::Skip).map(index_outcome),
         });
-        let outcome = done.unwrap_or_else(|error| IndexOutcome::Failed(with_cause(&error)));
+        let outcome = done.unwrap_or_else(|error| IndexOutcome::Failed(error_with_cause(error)));
         IndexReport { outcome, seconds: start.elapsed().as_secs_f64() }
     }
 
@@ -123,7 +116,7 @@ impl IndexService<'_> {
             let start = Instant::now();
             let outcome = match following.join() {
                 Ok(Ok(followed)) => index_outcome(followed),
-                Ok(Err(error)) => IndexOutcome::Failed(with_cause(&error)),
+                Ok(Err(error)) => IndexOutcome::Failed(error_with_cause(error)),
                 Err(_) => IndexOutcome::Failed("indexing failed: internal error".to_owned()),
             };
             (answer, Some(IndexReport { outcome, seconds: start.elapsed().as_secs_f64() }))
@@ -165,8 +158,4 @@ fn index_outcome(followed: IndexUpdate) -> IndexOutcome {
         IndexUpdate::Busy => IndexOutcome::Busy,
         IndexUpdate::Updated { episodes, rebuild_reason } => IndexOutcome::Updated { count: episodes, rebuild_reason },
     }
-}
-
-fn with_cause(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }

@@ -54,8 +54,8 @@ impl InstallService<'_> {
 
     /// Whether a folder is in `PATH`.
     pub fn is_on_path(self, folder: &Path) -> bool {
-        let path = self.engine.environment.variables.iter().find(|(name, _)| name == "PATH");
-        path.is_some_and(|(_, list)| std::env::split_paths(list).any(|entry| entry == folder))
+        let path = self.engine.environment.variable("PATH");
+        path.is_some_and(|list| std::env::split_paths(list).any(|entry| entry == folder))
     }
 
     /// The first of the user's program folders that is in `PATH`, or our own if another program has the name there.

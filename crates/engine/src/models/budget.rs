@@ -6,7 +6,8 @@ use rethread_llm::{Admission, Budget, BudgetRefusal, Meter, NanoUsd, RequestEsti
 use rethread_model::Timestamp;
 use rethread_store::{ModelSpending, PlannedRequest, ReadStore, SettledRequest, Store};
 
-use crate::{Clock, EngineError, ModelService};
+use super::ModelService;
+use crate::{Clock, EngineError};
 
 /// Longest error text stored for a failed request, in bytes.
 const MAX_REASON_BYTES: usize = 200;

@@ -64,31 +64,16 @@ pub(crate) struct ConfiguredModel {
 }
 
 /// The configured language model, its key, its price and its budget.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// assert_eq!(engine.models().name(), "");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug)]
-pub struct ModelService<'e> {
+pub(crate) struct ModelService<'e> {
     pub(crate) engine: &'e Engine,
 }
 
-impl<'e> ModelService<'e> {
-    /// The name of the configured model. Empty if there is none.
-    pub fn name(self) -> &'e str {
-        let model = &self.engine.settings().model;
-        if model.provider.is_none() { "" } else { &model.name }
-    }
-
+impl ModelService<'_> {
     /// The configured model, or another one of the same provider.
     pub(crate) fn configured(self, chosen: Option<&str>, limits: ChatLimits) -> Result<ConfiguredModel, ModelError> {
         let provider = self.engine.settings().model.provider.ok_or(ModelError::NotConfigured)?;
-        let name = chosen.filter(|name| !name.is_empty()).unwrap_or_else(|| self.name());
+        let name = chosen.filter(|name| !name.is_empty()).unwrap_or_else(|| self.engine.settings().model.usable_name());
         if name.is_empty() {
             return Err(ModelError::NotConfigured);
         }
@@ -116,9 +101,8 @@ impl<'e> ModelService<'e> {
     /// The key in the provider's default environment variable.
     fn default_key(self, provider: Provider) -> Result<Option<ApiKey>, ModelError> {
         let name = provider.key_variable();
-        let value =
-            self.engine.environment.variables.iter().find(|(variable, value)| variable == name && !value.is_empty());
-        let (_, value) = value.ok_or_else(|| ModelError::MissingKey(name.to_owned()))?;
+        let value = self.engine.environment.variable(name).filter(|value| !value.is_empty());
+        let value = value.ok_or_else(|| ModelError::MissingKey(name.to_owned()))?;
         Ok(Some(ApiKey::parse(value)?))
     }
 
@@ -130,10 +114,8 @@ impl<'e> ModelService<'e> {
         }
         let named = &self.engine.settings().model.key_env;
         let name = if named.is_empty() { provider.key_variable() } else { named };
-        let value =
-            self.engine.environment.variables.iter().find(|(variable, value)| variable == name && !value.is_empty());
-        match value {
-            Some((_, value)) if !named.is_empty() || is_required => Ok(Some(ApiKey::parse(value)?)),
+        match self.engine.environment.variable(name).filter(|value| !value.is_empty()) {
+            Some(value) if !named.is_empty() || is_required => Ok(Some(ApiKey::parse(value)?)),
             // A provider's own key must not be sent to another server.
             Some(_) => Ok(None),
             None if named.is_empty() && !is_required => Ok(None),
@@ -160,10 +142,11 @@ impl<'e> ModelService<'e> {
         let table = if base == provider.default_base_url() { built_in_price(provider, name) } else { None };
         let known = table.or(rethread_llm::is_local_url(base).then_some(Price::FREE));
         // The configured price applies to the configured model, not to one chosen for a thread.
-        if name != self.name() || self.engine.settings().model.provider != Some(provider) {
+        let settings = &self.engine.settings().model;
+        if name != settings.name || settings.provider != Some(provider) {
             return known;
         }
-        let (input, output) = (self.engine.settings().model.price_input, self.engine.settings().model.price_output);
+        let (input, output) = (settings.price_input, settings.price_output);
         if input.is_none() && output.is_none() {
             return known;
         }

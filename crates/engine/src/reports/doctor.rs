@@ -287,8 +287,7 @@ impl ReportService<'_> {
     }
 
     fn check_config(self, diagnosis: &mut Diagnosis) {
-        let problems = self.engine.config.problems().iter();
-        let problems = problems.map(|problem| format!("{}: {}", problem.location, problem.message));
+        let problems = self.engine.config.problems().iter().map(ToString::to_string);
         // In a process that runs for long.
         let rejected =
             self.engine.config.rejected().map(|reason| format!("{reason}; the last valid settings still apply"));
@@ -298,13 +297,8 @@ impl ReportService<'_> {
             diagnosis.add("config", FindingLevel::Problem, message, Some("run: rethread config show --origin"));
         }
         if is_valid {
-            let changed = self
-                .engine
-                .config
-                .entries()
-                .iter()
-                .filter(|setting| setting.layer != crate::ConfigLayer::Default)
-                .count();
+            let entries = self.engine.config.entries().iter();
+            let changed = entries.filter(|setting| setting.layer != crate::ConfigLayer::Default).count();
             diagnosis.add("config", FindingLevel::Ok, format!("{changed} settings changed from their defaults"), None);
         }
     }

@@ -5,6 +5,7 @@ mod content;
 mod context;
 mod conversations;
 mod injection;
+mod notes;
 mod records;
 mod reference;
 mod request_frame;
@@ -27,6 +28,7 @@ pub use compact::{CompactReport, CompactRequest, PlannedCost, Summarizer};
 pub use content::{InvalidMessageContent, parse_content};
 pub use context::ThreadContext;
 pub use conversations::Conversation;
+pub use notes::{InvalidNote, NewNote, SavedNote};
 pub use records::ThreadLogPage;
 pub use turn::{SendPlan, SendRequest, TurnEvent, TurnReport};
 pub use turn_queue::PendingTurn;
@@ -135,7 +137,8 @@ impl<'e> ThreadService<'e> {
             filled(&request.name).or_else(|| request.cron_job.as_ref().map(|job| cron_thread_name(job, now)));
         metadata.name_from = metadata.name.is_some().then_some(NameOrigin::User);
         metadata.model_is_chosen = filled(&request.model).is_some();
-        metadata.model = filled(&request.model).unwrap_or_else(|| self.engine.models().name().to_owned());
+        metadata.model =
+            filled(&request.model).unwrap_or_else(|| self.engine.settings().model.usable_name().to_owned());
         metadata.system_prompt_override = filled(&request.system_prompt);
         if let Some(job) = &request.cron_job {
             metadata.source = ThreadSource::Cron;
@@ -278,10 +281,6 @@ impl OpenThread<'_> {
 
 /// Deletes what is stored of a thread.
 fn delete_stored_thread(store: &mut Store, id: ThreadId) -> Result<(), EngineError> {
-    let found = store.sessions_by_exact_reference(&id.to_string())?;
-    if !found.iter().any(|session| session.id == id.session_id()) {
-        return Ok(());
-    }
     let Some(number) = store.session_number(id.session_id())? else { return Ok(()) };
     let mut batch = store.begin()?;
     batch.remove_session(number)?;

@@ -17,7 +17,7 @@ impl TurnService<'_> {
 
     /// Whether a model should name the thread: titles are enabled, and neither the user nor a model has named it.
     pub fn needs_title(self, id: ThreadId) -> Result<bool, EngineError> {
-        if !self.engine.settings().threads.titles || self.engine.models().name().is_empty() {
+        if !self.engine.settings().threads.titles || self.engine.settings().model.usable_name().is_empty() {
             return Ok(false);
         }
         let metadata = self.engine.thread_store().metadata(id)?;

@@ -387,7 +387,7 @@ fn model_key_without_provider_disables_only_cards() {
     let server = StubModel::with_replies(Vec::new());
     let engine = engine(&home, &server, &[("cards.model_keys", "claude-haiku-4-5")]);
     let problems = engine.config().problems();
-    assert!(problems.iter().any(|problem| problem.message.contains("provider/model")), "{problems:?}");
+    assert!(problems.iter().any(|problem| problem.to_string().contains("provider/model")), "{problems:?}");
     assert!(matches!(refresh(&engine).outcome, CardRefreshOutcome::Disabled(_)));
     assert!(!engine.cards().refresh_after_turn(Agent::ClaudeCode, SESSION).unwrap());
     assert_eq!(engine.cards().get(SESSION).unwrap().model, None);

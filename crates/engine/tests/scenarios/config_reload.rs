@@ -18,9 +18,11 @@ fn changed_settings_apply_and_invalid_ones_do_not() {
     home.write(CONFIG, "[model]\nprovider = \"openai\"\nname = \"small\"\n");
     assert_eq!((engine.reload_config(), model(&engine)), (ConfigReload::Reloaded, "small".to_owned()));
     assert_eq!(engine.reload_config(), ConfigReload::Unchanged);
-    for invalid in
-        ["[model]\nname = \"bigger\nprovider = 1", "[model]\nprovider = \"carrier pigeon\"\nname = \"large\"\n"]
-    {
+    for invalid in [
+        "[model]\nname = \"bigger\nprovider = 1",
+        "[model]\nprovider = \"carrier pigeon\"\nname = \"large\"\n",
+        "[model]\nprovider = \"openai\"\nname = \"large\"\n[intake]\nexclude = [\"drafts[\"]\n",
+    ] {
         home.write(CONFIG, invalid);
         assert!(matches!(engine.reload_config(), ConfigReload::Rejected(_)), "{invalid}");
         assert_eq!(model(&engine), "small", "the last valid configuration");
@@ -32,7 +34,7 @@ fn changed_settings_apply_and_invalid_ones_do_not() {
     home.write(CONFIG, "[model]\nprovider = \"openai\"\nname = \"other\"\n");
     assert_eq!((engine.reload_config(), model(&engine)), (ConfigReload::Reloaded, "other".to_owned()));
     let events: Vec<String> = home.log_events().iter().map(|event| event["event"].to_string()).collect();
-    assert_eq!(events.iter().filter(|event| event.contains("config_rejected")).count(), 2, "{events:?}");
+    assert_eq!(events.iter().filter(|event| event.contains("config_rejected")).count(), 3, "{events:?}");
 }
 
 #[test]
@@ -49,6 +51,15 @@ fn number_outside_its_range_is_rejected() {
     let engine = home.engine();
     assert_eq!((engine.settings().ask.max_calls_per_turn, engine.settings().model.window), (1, 128_000));
     assert_eq!(engine.config().problems().len(), 2, "{:?}", engine.config().problems());
+}
+
+#[test]
+fn setting_is_not_written_into_what_is_not_a_section() {
+    // E004-16
+    let home = TestHome::new();
+    home.write(CONFIG, "ask = 3\n");
+    let error = home.engine().config().set("ask.max_bytes", "3").unwrap_err();
+    assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "\"ask\" is not a section");
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn unavailable_memory_is_reported_beside_other_sections() {
         injected.contains("[MEMORY CONTEXT]\nwarm unavailable: the index is too far behind\n[END MEMORY]"),
         "{injected}"
     );
-    engine(&home, 151).index().rebuild().unwrap();
+    engine(&home, 151).maintenance().rebuild_index().unwrap();
     work(&home, ANNA, 152, "now the tests", false);
     assert!(!prompt(&home, 153, BEN, "and?").unwrap().contains("unavailable"));
     // Entries after the last index commit are found too; a few of them do not trigger a commit.

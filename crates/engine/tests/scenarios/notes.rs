@@ -18,7 +18,7 @@ fn app() -> SessionScope {
 }
 
 fn remember(engine: &Engine, text: &str) -> Result<SavedNote, EngineError> {
-    engine.notes().remember(&NewNote {
+    engine.threads().remember(&NewNote {
         text: text.to_owned(),
         author: Some("claude-code".to_owned()),
         session: None,
@@ -109,16 +109,16 @@ fn note_names_its_session_and_project() {
     let engine = engine(&home, 1);
     let note =
         NewNote { text: "rounding is half even".to_owned(), session: Some(ANNA.to_owned()), ..NewNote::default() };
-    let noted = engine.notes().remember(&note).unwrap();
+    let noted = engine.threads().remember(&note).unwrap();
     assert_eq!(noted.project.as_deref(), Some("/app"));
     let id = engine.sessions().resolve(ANNA).unwrap().session.id;
     assert_eq!(
         found(&engine, "half even", app())[0].1,
         format!("rounding is half even\n(noted by an agent, session {id})")
     );
-    let unknown = engine.notes().remember(&NewNote { session: Some("no such session".to_owned()), ..note.clone() });
+    let unknown = engine.threads().remember(&NewNote { session: Some("no such session".to_owned()), ..note.clone() });
     assert!(matches!(unknown, Err(EngineError::UnknownReference(_))), "{unknown:?}");
-    let nowhere = engine.notes().remember(&NewNote { session: None, ..note }).unwrap();
+    let nowhere = engine.threads().remember(&NewNote { session: None, ..note }).unwrap();
     assert_eq!((nowhere.project, nowhere.is_new), (None, true), "notes without a project are stored separately");
     assert_eq!(found(&engine, "half even", SessionScope::AllProjects).len(), 2);
 }

@@ -89,7 +89,7 @@ fn results_are_equal_before_indexing_after_indexing_and_after_rebuild() {
     home.sync();
     let indexed: Vec<_> = queries.iter().map(|query| hits(query)).collect();
     assert!(indexed[0].len() >= 10 && !indexed[2].is_empty());
-    home.engine().index().rebuild().unwrap();
+    home.engine().maintenance().rebuild_index().unwrap();
     let rebuilt_index: Vec<_> = queries.iter().map(|query| hits(query)).collect();
     home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
     let rebuilt: Vec<_> = queries.iter().map(|query| hits(query)).collect();
@@ -144,7 +144,7 @@ fn replaced_entries_are_still_found() {
     home.sync();
     assert_eq!(snippets(&home, "walrus").len(), 1);
     assert_eq!(snippets(&home, "pelican").len(), 1);
-    home.engine().index().rebuild().unwrap();
+    home.engine().maintenance().rebuild_index().unwrap();
     assert_eq!(snippets(&home, "walrus").len(), 1);
 }
 

@@ -87,8 +87,7 @@ impl CommandContext {
         }
         let mut page = self.printer.side_page();
         for problem in engine.config().problems() {
-            page.add(Tone::Warning, "warning: ")
-                .line(Tone::Plain, &format!("{}: {}", problem.location, problem.message));
+            page.add(Tone::Warning, "warning: ").line(Tone::Plain, &problem.to_string());
         }
         self.printer.note(&page);
         Ok(engine)

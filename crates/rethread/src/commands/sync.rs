@@ -44,7 +44,7 @@ pub(crate) fn rebuild(context: &CommandContext, args: RebuildArgs) -> Result<Exi
 }
 
 fn rebuild_index(context: &CommandContext, engine: &Engine) -> Result<Exit, Failure> {
-    let report = engine.index().rebuild()?;
+    let report = engine.maintenance().rebuild_index()?;
     let mut page = context.printer.page();
     render::index_report(&mut page, &report);
     context.printer.answer(&page)?;

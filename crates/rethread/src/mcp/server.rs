@@ -72,7 +72,7 @@ impl McpServer {
 impl McpServer {
     /// Whether a model is configured.
     fn has_model(&self) -> bool {
-        !self.engine().models().name().is_empty()
+        !self.engine().settings().model.usable_name().is_empty()
     }
 
     /// The name of the calling program: from the request, from the handshake, or from the User-Agent header.

@@ -46,8 +46,9 @@ fn settings_reference_is_up_to_date() {
     out += "`.rethread.toml` (only `intake.…`), the environment variable, `-c KEY=VALUE`. `rethread config show --origin`\n";
     out += "says which it was. Lists are written with commas in variables and on the command line.\n\n";
     out += "`serve`, `watch` and `mcp` apply changed files while they run, if all of the content is valid; otherwise the\n";
-    out += "last valid settings stay in effect, and `serve`, `watch` and `doctor` on the page say why. Only `serve.listen`,\n";
-    out += "`serve.turns` and the `serve.tls_…` settings need a restart.\n\n";
+    out += "last valid settings stay in effect, and `serve`, `watch` and `doctor` on the page say why. Only `intake.mode`,\n";
+    out +=
+        "`intake.interval_minutes`, `serve.listen`, `serve.turns` and the `serve.tls_…` settings need a restart.\n\n";
     out += "| setting | values | default | variable | what it does |\n|---|---|---|---|---|\n";
     for key in rethread_engine::SETTING_KEYS.iter() {
         let default = key.default_value().to_string();

@@ -8,7 +8,7 @@ use crate::mcp::arguments::McpArguments;
 
 /// Saves a note about the project.
 pub(super) fn remember(context: &ToolContext<'_>, arguments: &McpArguments) -> Result<String, Failure> {
-    let noted = context.engine.notes().remember(&NewNote {
+    let noted = context.engine.threads().remember(&NewNote {
         text: arguments.text("text").to_owned(),
         author: context.client.map(str::to_owned),
         session: arguments.optional_text("session").map(str::to_owned),

@@ -14,7 +14,7 @@ use rethread_store::{EntryFilter, SessionScope};
 use serde_json::Value;
 
 use crate::awareness::without_secrets;
-use crate::{Engine, EngineError, home};
+use crate::{EngineError, ThreadService, home};
 
 /// Maximum length of a note.
 const MAX_NOTE_CHARS: usize = 2_000;
@@ -72,24 +72,18 @@ pub enum InvalidNote {
     TooMany,
 }
 
-/// Keeps notes of agents and users as messages of a thread, so that they are found like everything else.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, NewNote};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// let note = NewNote { text: "use tabs".to_owned(), ..NewNote::default() };
-/// assert!(engine.notes().remember(&note)?.is_new);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct NoteService<'e> {
-    pub(crate) engine: &'e Engine,
-}
-
-impl NoteService<'_> {
-    /// Stores a note. It is on disk when this returns `Ok`.
+impl ThreadService<'_> {
+    /// Stores a note as a message of the project's notes. It is on disk when this returns `Ok`.
+    ///
+    /// ```
+    /// use rethread_engine::{Engine, Environment, NewNote};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let engine = Engine::open(Environment::for_home(folder.path()))?;
+    /// let note = NewNote { text: "use tabs".to_owned(), ..NewNote::default() };
+    /// assert!(engine.threads().remember(&note)?.is_new);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn remember(self, note: &NewNote) -> Result<SavedNote, EngineError> {
         let text = clean_note(&note.text)?;
         let session = note.session.as_deref().map(|reference| self.engine.sessions().resolve(reference)).transpose()?;
@@ -107,8 +101,8 @@ impl NoteService<'_> {
             .unwrap_or_else(|| "an agent".to_owned());
         let from = session.map_or_else(String::new, |session| format!(", session {}", session.id));
         self.engine.ensure_home()?;
-        let _lock = self.lock()?;
-        let id = self.thread(project.as_deref())?;
+        let _lock = self.lock_notes()?;
+        let id = self.notes_thread(project.as_deref())?;
         let records = self.engine.thread_store().read(id)?.records;
         let known = records.iter().filter_map(ThreadRecord::message);
         if let Some(same) = known.clone().find(|message| note_text(&message.text()) == text) {
@@ -123,14 +117,14 @@ impl NoteService<'_> {
         message.cwd.clone_from(&project);
         let written = self.engine.thread_store().open(id)?.append(ThreadRecord::Message(message))?;
         // The note is on disk: if the store fails now, the next sync reads it.
-        if let Err(error) = self.engine.threads().sync(id) {
+        if let Err(error) = self.sync(id) {
             self.engine.journal().error("remember", &error);
         }
         Ok(SavedNote { citation: self.record_citation(id, written.seq().unwrap_or_default())?, project, is_new: true })
     }
 
     /// The thread with the notes of a project. Created if missing.
-    fn thread(self, project: Option<&str>) -> Result<ThreadId, EngineError> {
+    fn notes_thread(self, project: Option<&str>) -> Result<ThreadId, EngineError> {
         let project_value = Value::from(project.unwrap_or_default());
         let (threads, _) = self.engine.thread_store().list()?;
         if let Some(found) = threads.iter().find(|thread| thread.extra.get(NOTES_PROJECT_KEY) == Some(&project_value)) {
@@ -160,7 +154,7 @@ impl NoteService<'_> {
     }
 
     /// Takes the notes lock. Waits for other processes.
-    fn lock(self) -> Result<File, EngineError> {
+    fn lock_notes(self) -> Result<File, EngineError> {
         let path = self.engine.folder.join("notes.lock");
         for _ in 0..MAX_LOCK_ATTEMPTS {
             if let Some(lock) = home::try_lock_file(&path)? {
