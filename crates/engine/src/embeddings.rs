@@ -7,7 +7,7 @@ use rethread_llm::{ApiKey, Embedder, EmbeddingLimits, Endpoint, Meter, Price, Pr
 use rethread_recall::{SearchQuery, SimilarityScores};
 use rethread_store::{EmbeddableEntry, QuantizedVector, ReadStore, Store};
 
-use crate::Engine;
+use crate::EmbeddingService;
 use crate::config::EmbeddingSettings;
 use crate::error::error_with_cause;
 
@@ -27,12 +27,6 @@ pub struct EmbeddingReport {
     pub error: Option<String>,
     /// How long it took.
     pub seconds: f64,
-}
-
-/// Requests the vectors of entries and queries from the configured embedding model.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EmbeddingService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl<'e> EmbeddingService<'e> {

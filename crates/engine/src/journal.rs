@@ -7,7 +7,7 @@ use rethread_ingest::{RedactionFindings, Redactor};
 use rethread_model::thread::ThreadId;
 use serde_json::{Map, Value};
 
-use crate::{Engine, EngineError, home};
+use crate::{EngineError, JournalService, home};
 
 /// Files older than this are deleted.
 const RETENTION_DAYS: i64 = 30;
@@ -15,22 +15,6 @@ const RETENTION_DAYS: i64 = 30;
 const MAX_DAY_BYTES: u64 = 64 << 20;
 /// Fields whose values are always redacted, by the end of their names.
 const SECRET_FIELDS: [&str; 5] = ["key", "token", "secret", "password", "authorization"];
-
-/// Our own log: events, and errors that cannot be reported to the user.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, EngineError};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// engine.journal().error("example", &EngineError::InvalidTime("teatime".to_owned()));
-/// assert!(engine.folder().join("logs").is_dir());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct JournalService<'e> {
-    pub(crate) engine: &'e Engine,
-}
 
 impl JournalService<'_> {
     /// Logs an event. Errors are ignored: a log that cannot be written must not stop anything.

@@ -58,9 +58,10 @@ use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
 
 use config::LiveConfig;
 use search::SearchCache;
+use services::{EmbeddingService, IndexService, ModelService};
 
-pub use awareness::{AwarenessService, InjectionExplanation, LiveActivity, SessionSummary};
-pub use cards::{CardPlan, CardRefresh, CardRefreshOutcome, CardService, SessionCard};
+pub use awareness::{InjectionExplanation, LiveActivity, SessionSummary};
+pub use cards::{CardPlan, CardRefresh, CardRefreshOutcome, SessionCard};
 pub use config::{
     Config, ConfigError, ConfigLayer, ConfigProblem, ConfigReload, SETTING_KEYS, ServeSettings, Setting, SettingKey,
     SettingValue, Settings,
@@ -68,35 +69,31 @@ pub use config::{
 pub use embeddings::EmbeddingReport;
 pub use enrichment::{
     EnrichFailure, EnrichOutcome, EnrichPlan, EnrichReport, EnrichStop, EnrichedSession, EnrichmentEstimate,
-    EnrichmentService, EnrichmentStatus, PlannedEnrichment,
+    EnrichmentStatus, PlannedEnrichment,
 };
 pub use environment::{Clock, Environment};
 pub use error::EngineError;
 pub use facts::{
-    DecisionRequest, ErrorsReport, ErrorsRequest, FactService, FactsReport, FactsRequest, FileHistory, FileRequest,
-    FixReport, FixRequest, WorkflowRequest,
+    DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FixReport,
+    FixRequest, WorkflowRequest,
 };
-pub use forget::{ForgetReport, ForgetService, ForgetTarget, RemovedCount};
-pub use hook::{HOSTS, HookService, HostProtocol};
+pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
+pub use hook::{HOSTS, HostProtocol};
 pub use index::{IndexOutcome, IndexReport, expects_panic};
 pub use install::{
     DiffLine, FileChange, HostInstaller, INSTALLERS, InstallError, InstallLocation, InstallPlan, InstallScope,
-    InstallService, ProgramCopy,
+    ProgramCopy,
 };
-pub use journal::JournalService;
 pub use lifecycle::{
-    CloseAction, EndedSession, EventOrigin, LifecycleService, MaintenanceReport, SessionChange, SessionEvents,
-    TaskAndNotes, TierStatus,
+    CloseAction, EndedSession, EventOrigin, MaintenanceReport, SessionChange, SessionEvents, TaskAndNotes, TierStatus,
 };
-pub use maintenance::{CarryOverReport, MaintenanceService, RebuildReport, VerifyReport};
+pub use maintenance::{CarryOverReport, RebuildReport, VerifyReport};
 pub use models::{BudgetStatus, ModelError};
 pub use paging::{ListPage, PageRequest};
-pub use questions::{
-    AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffReport, QuestionService, ResolvedReferences,
-};
+pub use questions::{AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffReport, ResolvedReferences};
 pub use reports::{
-    Diagnosis, EngineStatus, Finding, FindingLevel, OwnUsage, ReportService, SessionType, SessionTypeReduction,
-    UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals,
+    Diagnosis, EngineStatus, Finding, FindingLevel, OwnUsage, SessionType, SessionTypeReduction, UsageGroup,
+    UsageGrouping, UsageReport, UsageRequest, UsageTotals,
 };
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
 pub use rethread_ingest::agents::format_of;
@@ -111,21 +108,26 @@ pub use rethread_store::{
     CarriedOver, EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent,
     MemoryTiers, ModelSpending, SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
 };
-pub use search::{HitWithExchange, SearchReport, SearchRequest, SearchService};
-pub use server::{ChangeReport, ChangeWatcher, ServerLock, ServerService, random_secret};
+pub use search::{HitWithExchange, SearchReport, SearchRequest};
+pub use server::{ChangeReport, ChangeWatcher, ServerLock, random_secret};
+pub use services::{
+    AwarenessService, CardService, ConversationService, EnrichmentService, FactService, ForgetService, HookService,
+    InstallService, JournalService, LifecycleService, MaintenanceService, QuestionService, ReportService,
+    SearchService, ServerService, SessionService, SyncService, ThreadService, TurnService,
+};
 pub use sessions::{
     Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EpisodeText, ListRange, ListedSession, LogProfile,
-    ProjectFilter, SessionListRequest, SessionLog, SessionPage, SessionPageRequest, SessionService, ShowRequest,
-    StateCounts, Timeline, TimelineEpisode, TimelineRequest,
+    ProjectFilter, SessionListRequest, SessionLog, SessionPage, SessionPageRequest, ShowRequest, StateCounts, Timeline,
+    TimelineEpisode, TimelineRequest,
 };
 pub use sync::{
-    AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, SyncService, UnreadTranscript, WatchEvent,
-    WatchMode, WatchRequest,
+    AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, UnreadTranscript, WatchEvent, WatchMode,
+    WatchRequest,
 };
 pub use threads::{
-    CompactReport, CompactRequest, Conversation, ConversationService, InvalidMessageContent, InvalidNote, NewMessage,
-    NewNote, NewThread, OpenThread, PendingTurn, PlannedCost, SavedNote, SendPlan, SendRequest, Summarizer,
-    ThreadContext, ThreadList, ThreadLogPage, ThreadService, TurnEvent, TurnReport, TurnService, parse_content,
+    CompactReport, CompactRequest, Conversation, InvalidMessageContent, InvalidNote, NewMessage, NewNote, NewThread,
+    OpenThread, PendingTurn, PlannedCost, SavedNote, SendPlan, SendRequest, Summarizer, ThreadContext, ThreadList,
+    ThreadLogPage, TurnEvent, TurnReport, parse_content,
 };
 
 /// Everything Rethread can do, for one user on one machine. Each command is one method of a service.

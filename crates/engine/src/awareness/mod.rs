@@ -26,23 +26,4 @@ pub use session_view::SessionSummary;
 pub(crate) use session_view::{OwnSession, day_before};
 pub(crate) use tool_call_text::{HookToolCall, preview, without_secrets};
 
-use crate::Engine;
-
-/// What a session should know about the other sessions of its project, and what was injected into it.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment};
-/// use rethread_model::Agent;
-///
-/// let home = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(home.path()))?;
-/// let event = br#"{"session_id": "0c6a2f1e", "cwd": "/app", "hook_event_name": "UserPromptSubmit", "prompt": "fix the parser"}"#;
-/// engine.hooks().handle(Agent::ClaudeCode, event)?;
-/// assert!(engine.awareness().activity("0c6a2f1e", true)?.is_none(), "there is no other session");
-/// assert!(engine.awareness().injections("0c6a2f1e", 10)?.is_empty());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct AwarenessService<'e> {
-    pub(crate) engine: &'e Engine,
-}
+use crate::AwarenessService;

@@ -13,7 +13,7 @@ use rethread_store::{CardRow, FactQuery, ReadStore, SessionKey, SessionNumber};
 use serde_json::{Value, json};
 
 use crate::sessions::number_of;
-use crate::{Engine, EngineError};
+use crate::{CardService, EngineError};
 
 pub(crate) use export::file_stem;
 pub use refresh::{CardPlan, CardRefresh, CardRefreshOutcome};
@@ -46,22 +46,6 @@ pub struct SessionCard {
     pub is_outdated: bool,
     /// An exported card file that could not be read. It counts as missing; the next card of a model replaces it.
     pub damaged_file: Option<PathBuf>,
-}
-
-/// Makes the cards of sessions: by rules, or by a model.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, EngineError};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// let card = engine.cards().get("the-parser");
-/// assert!(matches!(card, Err(EngineError::UnknownReference(_))));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct CardService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl CardService<'_> {

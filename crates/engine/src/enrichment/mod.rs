@@ -14,7 +14,7 @@ use self::queue::{MAX_PROVIDER_FAILURES, first_retry};
 use crate::models::{ConfiguredModel, ModelError};
 use crate::sessions::number_of;
 use crate::threads::PlannedCost;
-use crate::{Engine, EngineError};
+use crate::{EngineError, EnrichmentService};
 
 pub use estimate::EnrichmentEstimate;
 pub use status::EnrichmentStatus;
@@ -145,21 +145,6 @@ enum EnrichmentEnd {
     SessionRebuilt,
     /// The request failed.
     Failed(ChatError),
-}
-
-/// Lets a model add facts to sessions, if the user turned that on.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// assert!(engine.enrichment().failures()?.is_empty());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct EnrichmentService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl EnrichmentService<'_> {

@@ -9,30 +9,13 @@ mod workflows;
 
 use rethread_model::Timestamp;
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, FactService};
 
 pub use decisions::DecisionRequest;
 pub use entities::{FactsReport, FactsRequest};
 pub use file_history::{FileHistory, FileRequest};
 pub use fix::{ErrorsReport, ErrorsRequest, FixReport, FixRequest};
 pub use workflows::WorkflowRequest;
-
-/// Answers questions from facts: what fixed an error, what was decided, what happened to a file.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, FixRequest};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// let request = FixRequest { text: "error[E0425]: cannot find value `x`".to_owned(), ..FixRequest::default() };
-/// let report = engine.facts().fix(&request)?;
-/// assert!(report.signature.is_some() && report.errors.is_empty());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct FactService<'e> {
-    pub(crate) engine: &'e Engine,
-}
 
 impl FactService<'_> {
     /// The inclusive end of an "as of" time; for a date, the end of that day.

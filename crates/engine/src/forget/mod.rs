@@ -20,7 +20,7 @@ use rethread_store::{
 };
 
 use crate::sync::{SyncTotals, restore_all_set_aside};
-use crate::{Engine, EngineError};
+use crate::{EngineError, ForgetService};
 
 /// Limit on the depth of nested sub-agents.
 const MAX_FAMILY_DEPTH: usize = 64;
@@ -101,22 +101,6 @@ struct ForgetPlan {
     places: RowCounts,
     /// Counts of what contains the text and is kept.
     retained: RowCounts,
-}
-
-/// Erases sessions, or every episode with a text, together with everything derived from them.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, ForgetTarget};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// let report = engine.forget().plan(&ForgetTarget::Matching("hunter2".to_owned()))?;
-/// assert!(report.is_empty());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct ForgetService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl ForgetService<'_> {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::awareness::{Caller, CollisionIntent, preview, prompt_event, start_event};
 use crate::lifecycle::SessionEvent;
-use crate::{Engine, EngineError};
+use crate::{EngineError, HookService};
 
 pub use hosts::HOSTS;
 pub(crate) use protocol::HookEventKind;
@@ -27,23 +27,6 @@ const EVENT_NAME_CHARS: usize = 60;
 const REASON_CHARS: usize = 100;
 /// Maximum length of an answer in the event log.
 const ANSWER_CHARS: usize = 200;
-
-/// Hook events of agents.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment};
-/// use rethread_model::Agent;
-///
-/// let home = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(home.path()))?;
-/// let event = br#"{"session_id": "s1", "cwd": "/app", "hook_event_name": "UserPromptSubmit", "prompt": "hello"}"#;
-/// assert_eq!(engine.hooks().handle(Agent::ClaudeCode, event)?, None, "no other session did anything yet");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct HookService<'e> {
-    pub(crate) engine: &'e Engine,
-}
 
 impl HookService<'_> {
     /// Handles an event of an agent. Returns the JSON object to print, if any.

@@ -13,7 +13,7 @@ use rethread_model::Space;
 use rethread_store::ReadStore;
 
 use crate::error::error_with_cause;
-use crate::{Engine, EngineError, MaintenanceService};
+use crate::{EngineError, IndexService, MaintenanceService};
 
 pub use snapshot::expects_panic;
 pub(crate) use snapshot::{GuardedError, catch_index_damage};
@@ -65,12 +65,6 @@ impl MaintenanceService<'_> {
         let outcome = index_outcome(update_index(&folder, &store, LockWait::Wait)?);
         Ok(IndexReport { outcome, seconds: start.elapsed().as_secs_f64() })
     }
-}
-
-/// Builds the full-text index and opens it for searches.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct IndexService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl IndexService<'_> {

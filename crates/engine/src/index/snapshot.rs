@@ -10,8 +10,8 @@ use rethread_index::{
 use rethread_recall::SearchError;
 use rethread_store::ReadStore;
 
-use super::IndexService;
 use super::{MIN_ENTRIES_TO_COMMIT, index_outcome};
+use crate::IndexService;
 use crate::{EngineError, IndexOutcome};
 
 /// With more unindexed entries than this, the index is updated first, unless another process does.

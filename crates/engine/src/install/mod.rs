@@ -21,7 +21,7 @@ use rethread_ingest::source::{self, project};
 use rethread_model::Agent;
 
 use crate::reports::Diagnosis;
-use crate::{Engine, EngineError, home};
+use crate::{EngineError, InstallService, home};
 
 pub use diff::DiffLine;
 use file_change::RecordChange;
@@ -122,21 +122,6 @@ pub enum InstallError {
     /// The path of this program is unknown, and hooks need it.
     #[error("cannot determine the path of the rethread program for the hooks")]
     NoBinary,
-}
-
-/// Hooks, plugin, extension and service: what is installed, and what would change.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, InstallLocation};
-///
-/// let home = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(home.path()))?;
-/// assert!(engine.install().plan_removal(&InstallLocation::Service)?.is_none(), "it is not installed");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct InstallService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl InstallService<'_> {

@@ -1,7 +1,7 @@
 //! Install, external edits, update and uninstall on one settings file.
 
 use super::*;
-use crate::Environment;
+use crate::{Engine, Environment};
 
 const HOOKS: InstallLocation = InstallLocation::Host(&claude_code::INSTALLER, InstallScope::User);
 

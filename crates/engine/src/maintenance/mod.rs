@@ -13,7 +13,7 @@ use rethread_model::{Session, SessionCounts};
 use rethread_store::{Batch, FailedCheck, ReadStore, SessionFilter, SessionNumber, SessionUpdate, Store};
 
 use crate::sync::{JobStart, ReadProgress, SyncPlan, SyncReport, SyncRequest, SyncTotals, TranscriptJob, run_plan};
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, MaintenanceService};
 
 pub use replaced_store::CarryOverReport;
 
@@ -41,21 +41,6 @@ const THREADS_CHECK: &str = "every line of a thread is a record, and record numb
 const INDEX_CHECK: &str = "the search index matches the store";
 const ERASED_CHECK: &str = "forgotten text is erased from the files";
 const REBUILD_CHECK: &str = "rebuilding a session gives the same counts and episodes";
-
-/// Rebuilds what is derived, checks that it is consistent, and replaces a store that cannot be used.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// assert!(engine.maintenance().verify()?.damage.is_empty());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct MaintenanceService<'e> {
-    pub(crate) engine: &'e Engine,
-}
 
 impl MaintenanceService<'_> {
     /// Rebuilds everything from the transcripts, or from the stored entries where a transcript is gone. A store whose

@@ -6,7 +6,7 @@ use rethread_llm::{Admission, Budget, BudgetRefusal, Meter, NanoUsd, RequestEsti
 use rethread_model::Timestamp;
 use rethread_store::{ModelSpending, PlannedRequest, ReadStore, SettledRequest, Store};
 
-use super::ModelService;
+use crate::ModelService;
 use crate::{Clock, EngineError};
 
 /// Longest error text stored for a failed request, in bytes.

@@ -9,7 +9,7 @@ use rethread_llm::{ApiKey, ChatError, ChatLimits, ChatModel, ChatRequest, Price,
 use rethread_model::OWN_CALL_TAG;
 use rethread_model::thread::ChatMessage;
 
-use crate::Engine;
+use crate::ModelService;
 
 pub use budget::BudgetStatus;
 pub(crate) use budget::LedgerMeter;
@@ -61,12 +61,6 @@ pub(crate) struct ConfiguredModel {
     pub(crate) chat: ChatModel,
     pub(crate) window: u64,
     pub(crate) max_output_tokens: u64,
-}
-
-/// The configured language model, its key, its price and its budget.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ModelService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl ModelService<'_> {

@@ -20,7 +20,7 @@ pub use handoff::HandoffReport;
 use crate::awareness::without_secrets;
 use crate::models::{ConfiguredModel, ModelError, own_request};
 use crate::sessions::number_of;
-use crate::{Engine, EngineError, ListedSession, PlannedCost};
+use crate::{EngineError, ListedSession, PlannedCost, QuestionService};
 
 pub use references::ResolvedReferences;
 
@@ -122,22 +122,6 @@ impl PreparedQuestion {
         let (tokens, cost) = (Tokens::default(), Some(NanoUsd::ZERO));
         AnsweredQuestion { listed, question, answer, model, tokens, cost, attempts: 0, cached }
     }
-}
-
-/// Answers questions about a session from its entries, and resolves `@@session` in a prompt.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// let found = engine.questions().references("continue like @@the-parser")?;
-/// assert_eq!(found.outcomes.len(), 1);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct QuestionService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl QuestionService<'_> {

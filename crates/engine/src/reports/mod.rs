@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rethread_index::IndexLag;
 use rethread_store::{StoreStatistics, UsageFilter};
 
-use crate::{BudgetStatus, Engine, EngineError, EnrichmentStatus, TierStatus};
+use crate::{BudgetStatus, EngineError, EnrichmentStatus, ReportService, TierStatus};
 
 pub(crate) use doctor::with_cause;
 pub use doctor::{Diagnosis, Finding, FindingLevel};
@@ -39,21 +39,6 @@ pub struct EngineStatus {
     pub enrichment: EnrichmentStatus,
     /// Version of this program.
     pub version: &'static str,
-}
-
-/// Reports on the installation: status, usage, and what is wrong.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// assert!(engine.reports().status()?.statistics.is_none());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct ReportService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl ReportService<'_> {

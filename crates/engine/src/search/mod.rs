@@ -12,7 +12,7 @@ use rethread_recall::{
 };
 use rethread_store::{ReadStore, SessionNumber, SessionScope};
 
-use crate::{Engine, EngineError, IndexOutcome};
+use crate::{EngineError, IndexOutcome, SearchService};
 
 pub(crate) use cache::SearchCache;
 
@@ -74,22 +74,6 @@ pub struct HitWithExchange {
     pub prompt: Option<String>,
     /// The agent's last message in the hit's episode.
     pub answer: Option<String>,
-}
-
-/// Searches everything that was synced.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, SearchRequest};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// let request = SearchRequest { text: "parser".to_owned(), limit: 10, ..SearchRequest::default() };
-/// assert!(engine.search().run(&request)?.hits.is_empty());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct SearchService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl SearchService<'_> {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::{Engine, EngineError, home};
+use crate::{EngineError, ServerService, home};
 
 pub use change_watcher::{ChangeReport, ChangeWatcher};
 pub use token::random_secret;
@@ -18,23 +18,6 @@ pub use token::random_secret;
 #[derive(Debug)]
 pub struct ServerLock {
     file: File,
-}
-
-/// Files of the server in the home, its API token and its log.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment};
-///
-/// let home = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(home.path()))?;
-/// let token = engine.server().token()?;
-/// assert_eq!(engine.server().token()?, token);
-/// assert_ne!(engine.server().rotate_token()?, token);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct ServerService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl<'e> ServerService<'e> {

@@ -14,7 +14,7 @@ use rethread_ingest::source::project;
 use rethread_model::{Agent, Session, SessionState};
 use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, SessionService};
 
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use episodes::EpisodeText;
@@ -47,22 +47,6 @@ pub struct ListedSession {
     pub session: Session,
     /// The state at the time of the request.
     pub state: SessionState,
-}
-
-/// Lists sessions, finds the one that is meant, and reads its entries.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, SessionListRequest};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// assert!(engine.sessions().list(&SessionListRequest::default())?.is_empty());
-/// assert!(engine.sessions().resolve("the-parser").is_err());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct SessionService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl SessionService<'_> {

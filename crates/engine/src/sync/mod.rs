@@ -17,7 +17,7 @@ use std::time::Instant;
 use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::{ReadStore, SessionNumber, Store};
 
-use crate::{CarryOverReport, EmbeddingReport, Engine, EngineError, EnrichmentEstimate, IndexReport};
+use crate::{CarryOverReport, EmbeddingReport, EngineError, EnrichmentEstimate, IndexReport, SyncService};
 
 pub(crate) use aliases::save_aliases;
 pub(crate) use kept_entries::restore_all_set_aside;
@@ -123,22 +123,6 @@ pub struct UnreadTranscript {
     pub path: PathBuf,
     /// Bytes that would be read.
     pub bytes: u64,
-}
-
-/// Reads new transcript lines into the store: once, before a search, or continuously.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, SyncRequest};
-///
-/// let folder = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(folder.path()))?;
-/// let plan = engine.sync().plan(&SyncRequest::default())?;
-/// assert_eq!(plan.iter().map(|agent| agent.files).sum::<u64>(), 0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct SyncService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl SyncService<'_> {

@@ -22,7 +22,7 @@ use rethread_model::{Agent, one_line};
 use rethread_store::{Store, ThreadError, ThreadLog};
 use serde_json::json;
 
-use crate::{Engine, EngineError};
+use crate::{ConversationService, Engine, EngineError, ThreadService, TurnService};
 
 pub use compact::{CompactReport, CompactRequest, PlannedCost, Summarizer};
 pub use content::{InvalidMessageContent, parse_content};
@@ -75,55 +75,6 @@ pub struct ThreadList {
 pub struct OpenThread<'e> {
     engine: &'e Engine,
     log: ThreadLog,
-}
-
-/// Threads, our own conversations, and their logs.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, NewThread};
-///
-/// let home = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(home.path()))?;
-/// let thread = engine.threads().create(&NewThread { name: Some("Plan".to_owned()), ..NewThread::default() })?;
-/// assert_eq!(engine.threads().id("plan")?, thread.id);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct ThreadService<'e> {
-    pub(crate) engine: &'e Engine,
-}
-
-/// What asks a model about a thread: turns, compaction, titles.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, NewThread};
-///
-/// let home = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(home.path()))?;
-/// let thread = engine.threads().create(&NewThread::default())?;
-/// assert!(!engine.turns().needs_title(thread.id)?, "there is no answer yet");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct TurnService<'e> {
-    pub(crate) engine: &'e Engine,
-}
-
-/// Sessions of agents and threads, in one list.
-///
-/// ```
-/// use rethread_engine::{Engine, Environment, NewThread, SessionListRequest};
-///
-/// let home = tempfile::tempdir()?;
-/// let engine = Engine::open(Environment::for_home(home.path()))?;
-/// let thread = engine.threads().create(&NewThread::default())?;
-/// let found = engine.conversations().get(thread.id.session_id())?;
-/// assert!(found.thread.is_some());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct ConversationService<'e> {
-    pub(crate) engine: &'e Engine,
 }
 
 impl<'e> ThreadService<'e> {

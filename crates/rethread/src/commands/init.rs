@@ -68,10 +68,9 @@ pub(crate) fn run(context: &CommandContext, args: &InitArgs) -> Result<Exit, Fai
 fn readable_agents(engine: &Engine) -> Result<Vec<AgentSyncPlan>, Failure> {
     let mut found = engine.sync().plan(&SyncRequest::default())?;
     found.retain(|run| run.agent != Agent::Native && run.files > 0);
-    let selected = engine.config().get("intake.agents")?.value.to_string();
+    let selected = &engine.settings().intake.agents;
     for agent in Agent::EXTERNAL.into_iter().filter(|agent| engine.install().has_agent(*agent)) {
-        let is_selected = selected.split(',').any(|name| name.trim() == agent.as_str());
-        if is_selected && found.iter().all(|run| run.agent != agent) {
+        if selected.contains(&agent) && found.iter().all(|run| run.agent != agent) {
             found.push(AgentSyncPlan { agent, files: 0, files_changed: 0, bytes: 0, excluded: 0, unread: Vec::new() });
         }
     }
