@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+const YEAR_2200_MILLIS: i64 = 7_258_118_400_000;
+
 /// Milliseconds since the Unix epoch, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
@@ -18,6 +20,12 @@ impl Timestamp {
     /// From Unix milliseconds.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
+    }
+
+    /// Whether a clock can have shown it: after 1970 began and before 2200. Other times come from damaged or hostile
+    /// input, and 0 from a value that was never set.
+    pub const fn is_plausible(self) -> bool {
+        0 < self.0 && self.0 < YEAR_2200_MILLIS
     }
 
     /// As Unix milliseconds.
@@ -119,6 +127,7 @@ mod tests {
         check("2025-12-31T00:00:00.000Z", "2025-12-31T00:00:00.000Z");
         check("2026-02-20T22:17:15+02:00", "2026-02-20T20:17:15.000Z");
         check("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z");
+        check("2200-01-01T00:00:00Z", &Timestamp::from_millis(YEAR_2200_MILLIS).to_string());
         for millis in (0..2_000_000_000_000_i64).step_by(777_777_777) {
             let moment = Timestamp::from_millis(millis);
             assert_eq!(moment.to_string().parse::<Timestamp>().unwrap(), moment);

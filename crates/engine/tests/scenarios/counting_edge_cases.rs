@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use rethread_model::SessionCounts;
+use rethread_model::{SessionCounts, Timestamp};
 use rethread_testing::{
     CLAUDE_FILE, CLAUDE_SESSION, PI_FILE, PiTranscriptBuilder, TestHome, TranscriptBuilder, text_block,
     tool_result_block,
@@ -228,4 +228,45 @@ fn broken_trees_in_two_files_of_a_session_count_like_a_rebuild() {
         home.sync();
         home.dump();
     }
+}
+
+#[test]
+fn a_time_far_out_of_range_is_read_as_missing() {
+    let first: Timestamp = "2026-07-01T10:00:00Z".parse().unwrap();
+    let id = "0198a000-0000-7000-8000-0000000000aa";
+    for time in ["1e300", "-1e300", "-5", "0", "9223372036854775807", r#""nan""#, r#""9999-12-31T23:59:59.999Z""#] {
+        let claude = |time: &str, uuid: &str| {
+            format!(
+                r#"{{"type":"user","uuid":"{uuid}","timestamp":{time},"message":{{"role":"user","content":"{uuid}"}}}}"#
+            )
+        };
+        let pi = |time: &str, id: &str, parent: &str| {
+            format!(
+                r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":{time},"message":{{"role":"user","content":"{id}"}}}}"#
+            )
+        };
+        let good = format!("\"{first}\"");
+        let home = TestHome::new();
+        home.write(CLAUDE_FILE, [claude(time, "u1"), claude(&good, "u2"), claude(time, "u3")].join("\n"));
+        let header = format!(r#"{{"type":"session","id":"{id}","timestamp":{time},"cwd":"/app"}}"#);
+        home.write(PI_FILE, [header, pi(time, "p1", ""), pi(&good, "p2", "p1"), pi(time, "p3", "p2")].join("\n"));
+        home.sync();
+        for session in [CLAUDE_SESSION, id] {
+            let session = home.engine().sessions().resolve(session).unwrap().session;
+            assert_eq!(session.counts.prompts, 3, "{time}");
+            assert_eq!((session.started_at, session.last_activity_at), (Some(first), Some(first)), "{time}");
+        }
+    }
+}
+
+#[test]
+fn a_line_with_a_repeated_key_is_skipped_with_a_warning() {
+    let home = TestHome::new();
+    let repeated = r#"{"type":"user","uuid":"u9","timestamp":"2026-07-01T10:00:00Z","cwd":"/a","cwd":"/b","message":{"role":"user","content":"x"}}"#;
+    home.write(CLAUDE_FILE, format!("{}{repeated}\n", go().user("go").build()));
+    let report = home.sync();
+    assert_eq!(home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session.counts.prompts, 1);
+    let messages: Vec<&str> =
+        report.agents.iter().flat_map(|agent| &agent.warnings).map(|warning| warning.message.as_str()).collect();
+    assert!(matches!(messages[..], [message] if message.contains("duplicate field `cwd`")), "{messages:?}");
 }

@@ -9,6 +9,7 @@ use super::lenient::LenientText;
 use super::tool::tool_use;
 use super::{EventBody, EventScope, PromptDelivery, PromptOrigin, TextSink, TitleRank, TranscriptEvent};
 
+/// Takes the events of one line. Every text that passes through it is redacted; `push` takes a text as it is.
 pub(crate) struct EventBuilder {
     pub(crate) events: Vec<TranscriptEvent>,
     pub(crate) native_id: String,
@@ -21,6 +22,8 @@ pub(crate) struct EventBuilder {
 }
 
 impl EventBuilder {
+    /// `native_id` identifies the line: it is the same when the line is read again, and has no `:`, which separates the
+    /// number of a line's further texts. A time that no clock can have shown is dropped.
     pub(crate) fn new(location: EntryLocation, at: Option<Timestamp>, native_id: String) -> Self {
         Self {
             events: Vec::new(),
@@ -29,11 +32,12 @@ impl EventBuilder {
             copied_session_id: None,
             scope: EventScope::Main,
             location,
-            at,
+            at: at.filter(|at| at.is_plausible()),
             text_count: 0,
         }
     }
 
+    /// Adds an event whose texts are redacted.
     pub(crate) fn push(&mut self, what: EventBody) {
         self.push_with_id(self.native_id.clone(), what);
     }
@@ -56,6 +60,8 @@ impl EventBuilder {
         if self.text_count == 1 { self.native_id.clone() } else { format!("{}:{}", self.native_id, self.text_count) }
     }
 
+    /// Adds a text unless it is blank. `message` is the id of the model's message. The caller shortens what a program
+    /// wrote.
     pub(crate) fn add_text(&mut self, kind: EntryKind, text: String, message: Option<&str>, sink: &mut TextSink<'_>) {
         // Some models write their reasoning into the answer.
         let text = if kind == EntryKind::AssistantText { without_inline_reasoning(&text) } else { text };
@@ -112,7 +118,8 @@ impl EventBuilder {
         self.add_tool_call(block.id, block.name.as_str(), block.input, message, sink);
     }
 
-    /// Adds a tool call of the model. `input` is the object with its arguments.
+    /// Adds a tool call of the model. `input` is the object with its arguments; `message` the id of the model's message,
+    /// or of the line if the call has its own. Messages are counted by these ids.
     pub(crate) fn add_tool_call(
         &mut self,
         id: LenientText<'_>,
@@ -134,6 +141,7 @@ impl EventBuilder {
         }
     }
 
+    /// Adds a title for this session, or for the one that `leaf` belongs to.
     pub(crate) fn add_title(
         &mut self,
         rank: TitleRank,

@@ -42,11 +42,13 @@ pub(crate) struct TranscriptHead(pub(crate) Vec<u8>);
 pub fn peek(agent: Agent, path: &Path) -> io::Result<(FileStamp, TranscriptPeek)> {
     let (format, transcript) = (format_of(agent), TranscriptReader::open(agent, path)?);
     let head = transcript.head();
+    let found = (format.peek)(&head);
     let peek = TranscriptPeek {
+        first_at: found.first_at.filter(|at| at.is_plausible()),
         is_copy: format.copy_signs.iter().any(|sign| head.contains(sign)),
         // Only at the start of a string: people may write about the tag.
         is_own_call: head.contains(&format!("\":\"{OWN_CALL_TAG}")),
-        ..(format.peek)(&head)
+        ..found
     };
     Ok((transcript.stamp, peek))
 }
@@ -57,7 +59,7 @@ pub fn last_timestamp(file: &File, size: u64) -> Option<Timestamp> {
     let name = b"\"timestamp\":";
     let at = memchr::memmem::rfind(&tail, name)? + name.len();
     let text = std::str::from_utf8(tail.get(at..at + 40.min(tail.len() - at))?).ok()?;
-    text.trim_start().strip_prefix('"')?.split('"').next()?.parse().ok()
+    text.trim_start().strip_prefix('"')?.split('"').next()?.parse().ok().filter(|at: &Timestamp| at.is_plausible())
 }
 
 impl TranscriptHead {
@@ -81,7 +83,8 @@ impl TranscriptHead {
         self.0.starts_with(b"SQLite format 3\0")
     }
 
-    /// The lines that can be parsed; a line cut off at the end cannot.
+    /// The lines that can be parsed; a line cut off at the end cannot. Declare the fields of `T` as [`Value`], which
+    /// accepts any type: `T` must own its data.
     pub(crate) fn lines<T: DeserializeOwned>(&self) -> impl Iterator<Item = T> {
         self.0.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
     }
