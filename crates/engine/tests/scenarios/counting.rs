@@ -34,13 +34,22 @@ fn each_agents_fixture_is_counted_as_it_says() {
     for agent in Agent::ALL {
         let folder = agent.as_str().replace('-', "_");
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ingest/tests/fixtures").join(folder);
-        let expected = fs::read_to_string(folder.join("expected.json")).unwrap();
-        let expected: ExpectedSession = serde_json::from_str(&expected).unwrap();
+        let read = |name: &str| {
+            let path = folder.join(name);
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{agent}: {}: {error}", path.display()))
+        };
+        let expected: ExpectedSession = serde_json::from_str(&read("expected.json"))
+            .unwrap_or_else(|error| panic!("{agent}: expected.json: {error}"));
         let home = TestHome::new();
-        home.write(&expected.path, fs::read(folder.join(&expected.transcript)).unwrap());
+        home.write(&expected.path, read(&expected.transcript));
         home.sync();
-        let session = only(&home, &expected.session).session;
-        assert_eq!((session.agent, session.external_id), (agent, expected.session));
+        let found = home.engine().sessions().resolve(&expected.session);
+        let session = found.unwrap_or_else(|error| {
+            let at = "is `path` in expected.json where the agent stores it, and `session` its id?";
+            panic!("{agent}: nothing read from {}: {error}; {at}", expected.path)
+        });
+        let session = session.session;
+        assert_eq!((session.agent, session.external_id), (agent, expected.session), "{agent}: {}", expected.path);
         assert_eq!((session.counts, session.tokens), (expected.counts, expected.tokens), "{agent}");
     }
 }

@@ -16,13 +16,17 @@ use crate::source::{DatabaseQueries, SourceConfig, TranscriptHead, TranscriptPee
 
 pub use native::explicit_thread_name;
 
-/// In the order of `Agent::ALL`.
+/// One per agent, in the order of the rows in `crates/model/src/agent.rs`. If the length does not fit, add the `FORMAT`
+/// of the new agent here.
 static FORMATS: [&AgentFormat; Agent::ALL.len()] = [&claude_code::FORMAT, &pi::FORMAT, &native::FORMAT];
 
 const _: () = {
     let mut at = 0;
     while at < FORMATS.len() {
-        assert!(FORMATS[at].agent as usize == at, "FORMATS must have the order of Agent::ALL");
+        assert!(
+            FORMATS[at].agent as usize == at,
+            "FORMATS and the rows in crates/model/src/agent.rs differ in order: move the agent's FORMAT to the same place"
+        );
         at += 1;
     }
 };
@@ -59,14 +63,14 @@ pub struct AgentFormat {
     /// Whether a file in any place is a transcript of this agent, for paths that a user names. A database is recognized
     /// by its queries.
     pub(crate) recognizes: fn(&TranscriptHead) -> bool,
-    /// What the beginning of a transcript says about its session.
+    /// What the beginning of a transcript says about its session, and which session started it as its sub-agent.
     pub(crate) peek: fn(&TranscriptHead) -> TranscriptPeek,
     /// Texts in the beginning of a transcript that mark it as a copy of another session's lines.
     pub(crate) copy_signs: &'static [&'static str],
     /// The session of a transcript; `None` while it cannot be determined.
     pub(crate) identify: fn(&Path, &TranscriptPeek) -> Option<SessionIdentity>,
     /// The events of one record: a line, an element of a document, a row, or the header of those two. Must accept any
-    /// object.
+    /// object, and remembers nothing: what spans records is up to `SessionAssembler`.
     pub(crate) parse: ParseRecord,
     /// Whether an id is unique across all sessions of the agent, so that a second occurrence is a copy.
     pub(crate) is_global_id: fn(&str) -> bool,
@@ -124,7 +128,7 @@ pub struct SessionIdentity {
     pub external_id: String,
     /// Main session or sub-agent.
     pub kind: SessionKind,
-    /// The agent's id of the parent session.
+    /// The agent's id of the session that started this one as its sub-agent.
     pub parent_external_id: Option<String>,
 }
 

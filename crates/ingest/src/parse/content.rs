@@ -20,7 +20,8 @@ const MAX_KEYS: usize = 5;
 #[derive(Debug, Default)]
 pub(crate) struct MessageContent<'a>(pub(crate) Vec<MessageBlock<'a>>);
 
-/// One block of any agent's message content. Fields an agent does not use stay empty.
+/// One part of a message's content: a text, a thought, a tool call or its result. Has the fields of all agents; those
+/// that an agent does not use stay empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct MessageBlock<'a> {

@@ -102,7 +102,7 @@ const TARGET_KEYS: [&str; 12] = [
     "name",
     "question",
 ];
-/// Names of arguments that contain file contents.
+/// Names of arguments that contain file contents. The beginning of any other argument is stored.
 const CONTENT_KEYS: [&str; 12] = [
     "content",
     "contents",
