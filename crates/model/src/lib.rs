@@ -32,8 +32,8 @@ pub use id::{InvalidSessionId, NativeKey, SessionId, Space};
 pub use name::{DerivedName, MAX_NAME_CHARS, NameSource, clean_title, fallback_name, is_greeting, short_id};
 pub use session::{Session, SessionCounts, SessionKind, SessionState, Tokens};
 pub use text::{
-    clip, estimate_byte_tokens, estimate_text_tokens, first_line, is_unsafe_to_display, one_line, quote_for_shell,
-    relative_path, truncate_at_word,
+    clip, counted, estimate_byte_tokens, estimate_text_tokens, first_line, is_unsafe_to_display, one_line,
+    quote_for_shell, relative_path, truncate_at_word,
 };
 pub use time::{InvalidTimestamp, Timestamp};
 pub use tool::{ToolKind, ToolOutcome, ToolStatus, ToolUse};

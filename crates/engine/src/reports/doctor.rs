@@ -8,7 +8,7 @@ use rethread_index::{IndexLag, IndexProblem, index_lag};
 use rethread_ingest::agents::format_of;
 use rethread_ingest::source;
 use rethread_llm::{ChatLimits, NanoUsd};
-use rethread_model::Agent;
+use rethread_model::{Agent, counted};
 use rethread_store::ReadStore;
 
 use crate::{EngineError, ModelError, ReportService};
@@ -85,8 +85,8 @@ impl ReportService<'_> {
             for root in source::roots(agent, &source_config) {
                 let (found, warnings) = source::discover(&root);
                 total += found.len();
-                let noun = if found.len() == 1 { "transcript" } else { "transcripts" };
-                let message = format!("{} {noun} in {} ({})", found.len(), root.path.display(), root.reason);
+                let transcripts = counted(found.len() as u64, "transcript", "transcripts");
+                let message = format!("{transcripts} in {} ({})", root.path.display(), root.reason);
                 let health = if found.is_empty() { FindingLevel::Info } else { FindingLevel::Ok };
                 diagnosis.add(agent.as_str(), health, message, None);
                 diagnosis.findings.extend(self.current_directory_finding(agent, &found));
@@ -141,8 +141,9 @@ impl ReportService<'_> {
         }
         match store.statistics() {
             Ok(statistics) => {
-                let message = format!("{} sessions, {} entries", statistics.sessions, statistics.entries);
-                diagnosis.add(area, FindingLevel::Ok, message, None);
+                let sessions = counted(statistics.sessions, "session", "sessions");
+                let entries = counted(statistics.entries, "entry", "entries");
+                diagnosis.add(area, FindingLevel::Ok, format!("{sessions}, {entries}"), None);
             }
             Err(error) => diagnosis.add(area, FindingLevel::Problem, with_cause(&error), Some(REPLACE_HINT)),
         }
@@ -273,7 +274,7 @@ impl ReportService<'_> {
             }
         };
         let reason = status.reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-        let waiting = format!("{} sessions waiting, {} failed", status.queued, status.failed);
+        let waiting = format!("{} waiting, {} failed", counted(status.queued, "session", "sessions"), status.failed);
         let (health, how) = match status.level {
             0 => (FindingLevel::Ok, "a model extracts facts in addition to the rules"),
             1 => (FindingLevel::Info, "the model cannot be reached; sessions wait for it"),
@@ -281,7 +282,8 @@ impl ReportService<'_> {
         };
         diagnosis.add(area, health, format!("{how}{reason}: {waiting}"), None);
         if status.failed > 0 {
-            let message = format!("the model failed for {} sessions; they are not retried", status.failed);
+            let failed = counted(status.failed, "session; it is", "sessions; they are");
+            let message = format!("the model failed for {failed} not retried");
             diagnosis.add(area, FindingLevel::Info, message, Some("run: rethread enrich --failed"));
         }
     }
@@ -299,7 +301,8 @@ impl ReportService<'_> {
         if is_valid {
             let entries = self.engine.config.entries().iter();
             let changed = entries.filter(|setting| setting.layer != crate::ConfigLayer::Default).count();
-            diagnosis.add("config", FindingLevel::Ok, format!("{changed} settings changed from their defaults"), None);
+            let (one, many) = ("setting changed from its default", "settings changed from their defaults");
+            diagnosis.add("config", FindingLevel::Ok, counted(changed as u64, one, many), None);
         }
     }
 }

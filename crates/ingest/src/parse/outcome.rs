@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rethread_model::{INJECTION_TAG, ToolKind, ToolOutcome, ToolStatus, clip, first_line};
+use rethread_model::{INJECTION_TAG, ToolKind, ToolOutcome, ToolStatus, clip, counted, first_line};
 
 use super::TextSink;
 use super::content::{MeasuredResult, ResultShape};
@@ -83,7 +83,7 @@ pub(crate) fn rejection_reason(text: &str) -> Option<&str> {
 }
 
 fn summary(measured: &MeasuredResult, kind: Option<ToolKind>) -> String {
-    let size = || format!("{}, {}", plural(measured.lines, "line"), format_bytes(measured.bytes));
+    let size = || format!("{}, {}", counted(measured.lines, "line", "lines"), format_bytes(measured.bytes));
     match &measured.shape {
         ResultShape::Empty => "no output".to_owned(),
         ResultShape::Text if measured.bytes == 0 => "no output".to_owned(),
@@ -93,7 +93,7 @@ fn summary(measured: &MeasuredResult, kind: Option<ToolKind>) -> String {
             None => size(),
         },
         ResultShape::Text => size(),
-        ResultShape::List(items) => plural(*items as u64, "item"),
+        ResultShape::List(items) => counted(*items as u64, "item", "items"),
         ResultShape::Object(keys) => format!("keys: {}", keys.join(", ")),
         ResultShape::Other(name) => (*name).to_owned(),
     }
@@ -153,10 +153,6 @@ fn split_exit_code(text: &str) -> Option<(i32, &str)> {
 fn leading_number(text: &str) -> Option<i32> {
     let end = text.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(text.len());
     text[..end].parse().ok()
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 fn format_bytes(bytes: u64) -> String {
