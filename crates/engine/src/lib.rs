@@ -99,14 +99,13 @@ pub use rethread_index::{IndexError, IndexLag, IndexProblem};
 pub use rethread_ingest::agents::format_of;
 pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
 pub use rethread_recall::{
-    ActivityBlock, CardFields, Citation, CitedAnswer, CommandSequence, CommandStats, ComposedInjection, Confidence,
-    Decision, EntityGraph, FactSource, FeatureWeights, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphNode,
-    HitKind, InjectionSection, KnownError, KnownFixes, ReferenceCandidate, ReferenceOutcome, ReferencedSession,
-    ScoreContribution, SearchHit, SectionKind, SessionReference, Snippet, Workflow, wrap_for_model,
+    ActivityBlock, Citation, CommandSequence, CommandStats, Confidence, Decision, EntityGraph, FactSource,
+    FeatureWeights, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphNode, HitKind, InjectionSection, KnownError,
+    ReferenceCandidate, ReferenceOutcome, ReferencedSession, SearchHit, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
-    CarriedOver, EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent,
-    MemoryTiers, ModelSpending, SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
+    EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
+    SessionScope, StoreError, ThreadError, ThreadLineProblem,
 };
 pub use search::{HitWithExchange, SearchReport, SearchRequest};
 pub use server::{ChangeReport, ChangeWatcher, ServerLock, random_secret};
