@@ -293,7 +293,10 @@ impl ReportService<'_> {
         // In a process that runs for long.
         let rejected =
             self.engine.config.rejected().map(|reason| format!("{reason}; the last valid settings still apply"));
-        let problems: Vec<String> = problems.chain(rejected).collect();
+        // Nothing is read while it is unknown what must not be.
+        let exclude =
+            self.engine.sync().exclude_rules().err().map(|error| format!("intake.exclude: {}", with_cause(&error)));
+        let problems: Vec<String> = problems.chain(rejected).chain(exclude).collect();
         let is_valid = problems.is_empty();
         for message in problems {
             diagnosis.add("config", FindingLevel::Problem, message, Some("run: rethread config show --origin"));

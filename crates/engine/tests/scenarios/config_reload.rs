@@ -73,3 +73,12 @@ fn every_key_has_a_help_text_and_accepts_its_default() {
     }
     assert!(home.engine().config().problems().is_empty(), "{:?}", home.engine().config().problems());
 }
+
+#[test]
+fn doctor_reports_an_invalid_exclusion() {
+    let home = TestHome::new();
+    home.write(CONFIG, "[intake]\nexclude = [\"/srv/[\"]\n");
+    let findings = home.engine().reports().doctor().unwrap().findings;
+    let said = findings.iter().filter(|finding| finding.area == "config" && finding.message.contains("/srv/["));
+    assert_eq!(said.count(), 1, "{findings:?}");
+}
