@@ -228,7 +228,7 @@ impl Engine {
         Ok(ReadStore::open(&self.location(), &Space::local(), self.store_timeout)?)
     }
 
-    /// Opens the store to read a session that a user names. Without a store there is no such session.
+    /// Opens the store to read a session that a user names. Without a store, every session is unknown.
     fn reader_for(&self, reference: &str) -> Result<ReadStore, EngineError> {
         self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))
     }

@@ -39,7 +39,7 @@ impl ReadStore {
         })
     }
 
-    /// Counts for one session; `None` if there is no such session.
+    /// Counts for one session; `None` if it does not exist.
     pub fn session_work_counts(&self, session: SessionNumber) -> Result<Option<WorkCounts>, StoreError> {
         let sql = "SELECT messages, tool_calls, raw_bytes, kept_tokens FROM session WHERE space = ?1 AND number = ?2";
         self.sql.one(sql, values![session], |row| self.with_edits(session, counts_from_row(row)?))

@@ -61,7 +61,7 @@ pub(super) fn session_address(database: &Path, id: &str) -> PathBuf {
     address.into()
 }
 
-/// The database and the session of an address; `None` if there is no such file. Both may contain the mark.
+/// The database and the session of an address; `None` if the file does not exist. Both may contain the mark.
 pub(super) fn split_address(address: &Path) -> Option<(&Path, &str)> {
     let text = address.to_str()?;
     let mut splits = text.match_indices(SESSION_MARK).map(|(at, mark)| (&text[..at], &text[at + mark.len()..]));

@@ -21,7 +21,7 @@ impl Dialect {
         }
     }
 
-    /// So many random bytes.
+    /// An expression for random bytes.
     pub(crate) fn random_bytes(self, count: u64) -> String {
         match self {
             Self::Sqlite => format!("randomblob({count})"),

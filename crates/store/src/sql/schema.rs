@@ -66,8 +66,8 @@ pub(crate) fn create(connection: &Connection) -> Result<(), DriverError> {
     run_migrations(connection, 0, SCHEMA_VERSION)
 }
 
-/// Whether a database of a known version has exactly the tables of that version, and another one has not those of the
-/// present version.
+/// Whether the tables match the version of the database. With an unknown version, they must not be those of the present
+/// one.
 pub(crate) fn is_intact(connection: &Connection) -> Result<bool, DriverError> {
     // Version and tables belong to the same state, even if another process migrates the store right now.
     let _snapshot = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
