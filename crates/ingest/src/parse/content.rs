@@ -65,6 +65,13 @@ pub(crate) enum ResultShape {
 }
 
 impl MeasuredResult {
+    /// A text result.
+    pub(crate) fn from_text(text: &str) -> Self {
+        let mut measured = Self { shape: ResultShape::Text, ..Self::default() };
+        measured.add_text(text);
+        measured
+    }
+
     fn add_text(&mut self, text: &str) {
         self.bytes += text.len() as u64;
         let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
@@ -154,9 +161,7 @@ impl<'de> Visitor<'de> for MeasureVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<MeasuredResult, E> {
-        let mut measured = MeasuredResult { shape: ResultShape::Text, ..MeasuredResult::default() };
-        measured.add_text(text);
-        Ok(measured)
+        Ok(MeasuredResult::from_text(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<MeasuredResult, A::Error> {

@@ -1,13 +1,16 @@
 //! Collects the events of one line: assigns each an id and redacts every text before it leaves the parser.
 
 use rethread_model::thread::without_inline_reasoning;
-use rethread_model::{EntryKind, EntryLocation, Timestamp};
+use rethread_model::{EntryKind, EntryLocation, Timestamp, clip, one_line};
 use serde_json::value::RawValue;
 
 use super::content::MessageBlock;
 use super::lenient::LenientText;
 use super::tool::tool_use;
 use super::{EventBody, EventScope, PromptDelivery, PromptOrigin, TextSink, TitleRank, TranscriptEvent};
+
+/// Notices and injected texts are stored as one line of at most this many characters.
+pub(crate) const MAX_INJECTED_CHARS: usize = 300;
 
 /// Takes the events of one line. Every text that passes through it is redacted; `push` takes a text as it is.
 pub(crate) struct EventBuilder {
@@ -66,6 +69,13 @@ impl EventBuilder {
         // Some models write their reasoning into the answer.
         let text = if kind == EntryKind::AssistantText { without_inline_reasoning(&text) } else { text };
         self.add_text_with_delivery(kind, text, message, PromptDelivery::OwnLine, sink);
+    }
+
+    /// Adds text that a program put into the conversation, shortened to one line.
+    pub(crate) fn add_injected(&mut self, text: &str, sink: &mut TextSink<'_>) {
+        // Redact before cutting: half a key would not match the rules.
+        let text = sink.redact(one_line(text));
+        self.add_text(EntryKind::Injected, clip(&text, MAX_INJECTED_CHARS).into_owned(), None, sink);
     }
 
     pub(crate) fn add_text_with_delivery(

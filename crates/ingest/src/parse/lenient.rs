@@ -6,7 +6,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use rethread_model::Timestamp;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// Numbers below it are seconds: as milliseconds they would be a time in 1973.
+const MIN_MILLIS: f64 = 100_000_000_000.0;
 
 /// A string, borrowed from the line if it has no escapes; `None` for any other value.
 #[derive(Debug, Default, Clone)]
@@ -40,6 +45,27 @@ impl LenientNumber {
     pub(crate) fn count(self) -> u64 {
         self.0.filter(|number| *number > 0.0).map_or(0, |number| number as u64)
     }
+}
+
+/// A time: RFC 3339 text, in UTC if it names no zone, or a number of seconds or milliseconds. `None` for any other value.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct LenientTimestamp(pub(crate) Option<Timestamp>);
+
+impl LenientTimestamp {
+    fn from_number(number: f64) -> Timestamp {
+        Timestamp::from_millis(if number < MIN_MILLIS { number * 1000.0 } else { number } as i64)
+    }
+
+    fn from_text(text: &str) -> Option<Timestamp> {
+        let without_zone = || format!("{text}Z").parse().ok();
+        let number = || text.parse().ok().map(Self::from_number);
+        text.parse().ok().or_else(number).or_else(without_zone)
+    }
+}
+
+/// Parses a raw value into a type that accepts anything.
+pub(crate) fn parse_or_default<'a, T: Deserialize<'a> + Default>(raw: Option<&'a RawValue>) -> T {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
 /// An object of type `T`; its default for any other value.
@@ -137,6 +163,16 @@ impl<'de> Deserialize<'de> for LenientNumber {
     }
 }
 
+impl<'de> Deserialize<'de> for LenientTimestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw: &RawValue = Deserialize::deserialize(deserializer)?;
+        Ok(Self(match raw.get().strip_prefix('"') {
+            Some(text) => Self::from_text(text.trim_end_matches('"')),
+            None => raw.get().parse().ok().map(Self::from_number),
+        }))
+    }
+}
+
 impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for LenientObject<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ObjectVisitor<T>(PhantomData<T>);
@@ -182,6 +218,26 @@ mod tests {
             assert_eq!(read.flag.0, value == "true");
             assert_eq!(read.number.0.is_some(), value == "1" || value == "-2.5");
             assert!(!read.inner.0.flag.0);
+        }
+    }
+
+    #[test]
+    fn times_are_read_in_every_form_that_agents_write() {
+        for (value, expect) in [
+            ("\"2026-06-24T12:00:05.250Z\"", Some("2026-06-24T12:00:05.250Z")),
+            ("\"2026-06-24T14:00:05+02:00\"", Some("2026-06-24T12:00:05.000Z")),
+            ("\"2026-06-24 12:00:05\"", Some("2026-06-24T12:00:05.000Z")),
+            ("\"2026-06-24T12:00:05.123456\"", Some("2026-06-24T12:00:05.123Z")),
+            ("1782302405", Some("2026-06-24T12:00:05.000Z")),
+            ("1782302405.5", Some("2026-06-24T12:00:05.500Z")),
+            ("1782302405250", Some("2026-06-24T12:00:05.250Z")),
+            ("\"1782302405250\"", Some("2026-06-24T12:00:05.250Z")),
+            ("\"teatime\"", None),
+            ("[1]", None),
+            ("null", None),
+        ] {
+            let read: LenientTimestamp = serde_json::from_str(value).unwrap();
+            assert_eq!(read.0.map(|at| at.to_string()).as_deref(), expect, "{value}");
         }
     }
 }

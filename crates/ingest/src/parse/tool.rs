@@ -122,7 +122,11 @@ const CONTENT_KEYS: [&str; 12] = [
 pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink<'_>) -> ToolUse {
     // Queries to our own tools are not stored; otherwise the next search would find them.
     let input = input.filter(|_| !is_own_tool(name));
-    let arguments = input.and_then(|raw| serde_json::from_str::<ToolArguments<'_>>(raw.get()).ok()).unwrap_or_default();
+    // Some agents store the arguments as the model wrote them: JSON in a string.
+    let quoted: Option<String> =
+        input.filter(|raw| raw.get().starts_with('"')).and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let text = quoted.as_deref().or(input.map(RawValue::get)).unwrap_or_default();
+    let arguments: ToolArguments<'_> = serde_json::from_str(text).unwrap_or_default();
     let kind = match tool_kind(name) {
         // A combined tool selects its operation with an argument.
         ToolKind::Edit if arguments.text("command").as_deref() == Some("view") => ToolKind::Read,
@@ -297,6 +301,7 @@ mod tests {
             (ToolKind::Read, "Read /p/a.rs", "limit=20", &["/p/a.rs"]),
         );
         check("read", r#"{"path":"a.rs"}"#, (ToolKind::Read, "Read a.rs", "", &["a.rs"]));
+        check("read", r#""{\"path\":\"a.rs\"}""#, (ToolKind::Read, "Read a.rs", "", &["a.rs"]));
         check(
             "Grep",
             r#"{"pattern":"fn main","path":"src"}"#,

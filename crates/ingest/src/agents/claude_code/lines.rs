@@ -6,14 +6,12 @@ use serde_json::value::RawValue;
 
 use crate::facts::INTERRUPTED;
 use crate::parse::content::{MessageBlock, MessageContent};
-use crate::parse::event_builder::EventBuilder;
+use crate::parse::event_builder::{EventBuilder, MAX_INJECTED_CHARS};
 use crate::parse::lenient::{LenientBool, LenientNumber, LenientObject, LenientText};
 use crate::parse::outcome::{rejection_reason, tool_outcome};
 use crate::parse::{LastWorkspace, ParseContext, TextSink, content_id, user_text};
 use crate::{EventBody, EventScope, PromptDelivery, PromptOrigin, QueueStep, TitleRank, TranscriptEvent};
 
-/// Notices and injected texts are stored as one line of at most this many characters.
-const MAX_INJECTED_CHARS: usize = 300;
 /// Start of compaction summaries, for versions that do not flag them.
 const SUMMARY_PREFIX: &str = "This session is being continued from a previous conversation";
 /// Results larger than this are not searched for a human's answers.

@@ -4,9 +4,9 @@ use rethread_model::EntryKind;
 use rethread_model::thread::ThreadRecord;
 use serde::Deserialize;
 
-use crate::agents::pi::{self, LenientTimestamp};
+use crate::agents::pi;
 use crate::parse::event_builder::EventBuilder;
-use crate::parse::lenient::{LenientNumber, LenientText};
+use crate::parse::lenient::{LenientNumber, LenientText, LenientTimestamp};
 use crate::parse::{ParseContext, content_id};
 use crate::{EventBody, TranscriptEvent};
 

@@ -1,19 +1,19 @@
 //! Parses lines of pi transcripts: versions 1 to 3, and the entries of version 4.
 
-use rethread_model::{EntryKind, INJECTION_TAG, Timestamp, Tokens, clip, one_line};
+use rethread_model::{EntryKind, INJECTION_TAG, Tokens};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::parse::content::{MeasuredResult, MessageContent};
 use crate::parse::event_builder::EventBuilder;
-use crate::parse::lenient::{LenientBool, LenientNumber, LenientObject, LenientText};
+use crate::parse::lenient::{
+    LenientBool, LenientNumber, LenientObject, LenientText, LenientTimestamp, parse_or_default,
+};
 use crate::parse::machine_text::{notice_text, replace_attached_files, split_skill};
 use crate::parse::outcome::tool_outcome;
 use crate::parse::{ParseContext, TextSink, content_id, tool_kind, user_text};
 use crate::{EventBody, SessionHeader, TitleRank, TranscriptEvent};
 
-/// Texts of extensions are stored as one line of at most this many characters.
-const MAX_INJECTED_CHARS: usize = 300;
 /// Custom types that our own extension writes; its messages are never read back.
 const OUR_CUSTOM_TYPES: [&str; 2] = ["session-update", INJECTION_TAG];
 
@@ -95,19 +95,6 @@ struct PiUsage {
 #[serde(default)]
 struct PiCost {
     total: LenientNumber,
-}
-
-/// A time as text or, in version 4, as milliseconds.
-#[derive(Default, Clone, Copy)]
-pub(in crate::agents) struct LenientTimestamp(pub(in crate::agents) Option<Timestamp>);
-
-impl<'de> Deserialize<'de> for LenientTimestamp {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw: &RawValue = Deserialize::deserialize(deserializer)?;
-        let text = raw.get().trim_matches('"');
-        let millis = || text.parse::<f64>().ok().map(|millis| Timestamp::from_millis(millis as i64));
-        Ok(Self(text.parse().ok().or_else(millis)))
-    }
 }
 
 /// All events of one line.
@@ -233,11 +220,6 @@ fn add_result(message: PiMessage<'_>, out: &mut EventBuilder, sink: &mut TextSin
     out.push(EventBody::ToolResult { call_id: message.tool_call_id.into_string(), outcome, answer });
 }
 
-/// Parses a raw value into a type that accepts anything.
-fn parse_or_default<'a, T: Deserialize<'a> + Default>(raw: Option<&'a RawValue>) -> T {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
-}
-
 fn add_custom(
     custom_type: &LenientText<'_>,
     content: &MessageContent<'_>,
@@ -248,9 +230,8 @@ fn add_custom(
         return;
     }
     let texts: Vec<_> = content.0.iter().map(|block| user_text::strip_added_tags(block.text.as_str())).collect();
-    let text = sink.redact(one_line(&texts.join(" ")));
-    if !text.is_empty() {
-        let text = format!("[{}] {text}", custom_type.as_str());
-        out.add_text(EntryKind::Injected, clip(&text, MAX_INJECTED_CHARS).into_owned(), None, sink);
+    let text = texts.join(" ");
+    if !text.trim().is_empty() {
+        out.add_injected(&format!("[{}] {text}", custom_type.as_str()), sink);
     }
 }

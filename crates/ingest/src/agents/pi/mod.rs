@@ -7,7 +7,7 @@ use rethread_model::Agent;
 
 use super::{AgentFormat, ProjectFolders};
 
-pub(super) use lines::{LenientTimestamp, add_message};
+pub(super) use lines::add_message;
 
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
     recognizes: |head| files::header_id(head).is_some(),
