@@ -64,11 +64,11 @@ pub struct SessionChanges {
     pub nodes: Vec<TreeNode>,
     /// Titles for other sessions, each identified by the key of one of their entries.
     pub other_session_titles: Vec<(NativeKey, String)>,
-    /// Steps of the prompt queue, stored so that they are recognized if they are read again.
+    /// Steps of the prompt queue and undo steps, stored so that they are recognized if they are read again.
     pub queue_steps: Vec<NativeKey>,
     /// Entries whose own line came later than their text: `seq`, new native id and its key.
     pub renamed_entries: Vec<(u64, String, NativeKey)>,
-    /// `seq` of queued prompts that the user retracted.
+    /// `seq` of queued prompts that the user retracted, and of entries that the user undid.
     pub retracted: Vec<u64>,
     /// Keys of calls that are copies of forgotten ones: their results stay out, too.
     pub forgotten_calls: Vec<NativeKey>,
@@ -112,7 +112,7 @@ pub struct EntryOutline {
     pub is_error: bool,
     /// Paths it changed.
     pub edited_paths: Vec<String>,
-    /// Whether the user retracted it before it was sent.
+    /// Whether the user retracted it before it was sent, or undid it later.
     pub is_retracted: bool,
     /// Whether it is no longer in its transcript, because the agent rewrote that.
     pub is_superseded: bool,

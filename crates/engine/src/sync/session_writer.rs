@@ -125,6 +125,14 @@ impl StoredState for BatchStoredState<'_, '_> {
         is_forgotten(self.batch, self.agent, external_id)
     }
 
+    fn last_prompts(&self, count: u64) -> Result<Vec<u64>, StoreError> {
+        self.batch.last_prompts(self.session, count)
+    }
+
+    fn seqs_of(&self, key: NativeKey) -> Result<Option<(u64, u64)>, StoreError> {
+        self.batch.seqs_of(self.session, key)
+    }
+
     fn has_edited(&self, path: &str) -> Result<bool, StoreError> {
         self.batch.has_edited(self.session, path)
     }

@@ -78,6 +78,7 @@ pub fn rebuild_episodes(entries: &[EntryOutline], nodes: &[TreeNode], leaf: Opti
             let pushed = rebuilt.builder.push(&input);
             rebuilt.episodes.extend(pushed.closed_episode);
             numbers.record(entry, pushed.episode);
+            numbers.undone = None;
             rebuilt.placements.push((entry.seq, pushed.episode, false));
         }
     }
@@ -123,12 +124,14 @@ struct EpisodeNumbers {
     parents: HashMap<NativeKey, Option<NativeKey>>,
     episodes: HashMap<NativeKey, Option<u64>>,
     last: u64,
+    /// The episode of the retracted prompt before this entry, if nothing that counts is between them.
+    undone: Option<u64>,
 }
 
 impl EpisodeNumbers {
     fn new(nodes: &[TreeNode]) -> Self {
         let parents = nodes.iter().map(|node| (node.id, node.parent)).collect();
-        Self { parents, episodes: HashMap::new(), last: 0 }
+        Self { parents, episodes: HashMap::new(), last: 0, undone: None }
     }
 
     fn record(&mut self, entry: &EntryOutline, episode: Option<u64>) {
@@ -138,13 +141,17 @@ impl EpisodeNumbers {
         }
     }
 
-    /// The episode of an entry on an abandoned branch: a new one for a prompt, else that of its nearest ancestor.
+    /// The episode of an entry that was abandoned: a new one for a prompt, else that of its nearest ancestor, or of the
+    /// prompt before it.
     fn abandoned_episode(&mut self, entry: &EntryOutline, current: Option<u64>) -> Option<u64> {
-        let episode = if entry.kind.starts_episode() {
-            Some(self.last.max(current.unwrap_or(0)) + 1)
-        } else {
-            entry.node_key.map_or(current, |node| self.ancestor_episode(node))
+        let episode = match entry.node_key {
+            _ if entry.kind.starts_episode() => Some(self.last.max(current.unwrap_or(0)) + 1),
+            Some(node) => self.ancestor_episode(node),
+            None => self.undone.or(current),
         };
+        if entry.kind.starts_episode() {
+            self.undone = episode;
+        }
         self.record(entry, episode);
         episode
     }
@@ -225,6 +232,29 @@ mod tests {
         assert_eq!(active_nodes(&orphan, None), HashSet::from([NativeKey::from_stored(2)]));
         let entries = [entry(1, EntryKind::AssistantText), entry(2, EntryKind::AssistantText)];
         assert_eq!(rebuild_episodes(&entries, &circle, Some(NativeKey::from_stored(77))).placements.len(), 2);
+    }
+
+    #[test]
+    fn what_followed_an_undone_prompt_is_in_its_episode() {
+        let mut entries = [
+            entry(1, EntryKind::Prompt),
+            entry(2, EntryKind::AssistantText),
+            entry(3, EntryKind::Prompt),
+            entry(4, EntryKind::Call),
+            entry(5, EntryKind::Prompt),
+        ];
+        for entry in &mut entries {
+            entry.node_key = None;
+            entry.is_retracted = matches!(entry.seq, 2 | 3);
+        }
+        let rebuilt = rebuild_episodes(&entries, &[], None);
+        let expected =
+            [(0, Some(1), false), (1, Some(1), false), (2, Some(2), true), (3, Some(2), true), (4, Some(3), false)];
+        assert_eq!(rebuilt.placements, expected);
+        let counts = rebuilt.builder.counts;
+        assert_eq!((counts.prompts, counts.messages, counts.tool_calls, counts.episodes), (2, 3, 0, 2));
+        let flags: Vec<_> = rebuilt.episodes.iter().map(|e| (e.number, e.last_seq, e.is_abandoned)).collect();
+        assert_eq!(flags, [(1, 1, false), (2, 3, true), (3, 4, false)]);
     }
 
     #[test]

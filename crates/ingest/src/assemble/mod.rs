@@ -12,6 +12,7 @@ mod stored_state;
 mod subagents;
 mod titles;
 mod tool_results;
+mod undo;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -225,6 +226,7 @@ impl SessionAssembler {
                 self.add_usage(&message, MessageUsage { tokens, hour_write_tokens, model, at: event.at, cost_usd });
             }
             EventBody::Queue(_) => self.apply_queue_step(event, stored)?,
+            EventBody::Undo(step) => self.undo(&event.native_id, &step, stored)?,
             EventBody::Title { rank, text, leaf } => self.set_title(rank, &text, leaf.as_deref(), stored)?,
         }
         Ok(())

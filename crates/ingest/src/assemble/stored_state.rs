@@ -9,7 +9,7 @@ pub trait StoredState {
 
     /// The owner of the entry with this native key, if there is one.
     fn entry_owner(&self, key: NativeKey) -> Result<Option<EntryOwner>, Self::Error>;
-    /// Whether this session already stored this queue step.
+    /// Whether this session already stored this queue step or undo step.
     fn has_queue_step(&self, key: NativeKey) -> Result<bool, Self::Error>;
     /// Whether this session has a node with this id.
     fn has_node(&self, id: NativeKey) -> Result<bool, Self::Error>;
@@ -21,6 +21,10 @@ pub trait StoredState {
     fn is_forgotten_content(&self, at: Option<Timestamp>, text: &str, arguments: &str) -> Result<bool, Self::Error>;
     /// Whether the agent's session with this id was forgotten.
     fn is_forgotten(&self, external_id: &str) -> Result<bool, Self::Error>;
+    /// The `seq` of this session's last prompts, newest first, without retracted ones.
+    fn last_prompts(&self, count: u64) -> Result<Vec<u64>, Self::Error>;
+    /// The `seq` of this session's first and last entry with this key, or from the line with this key.
+    fn seqs_of(&self, key: NativeKey) -> Result<Option<(u64, u64)>, Self::Error>;
     /// Whether this session already recorded an edit of the path.
     fn has_edited(&self, path: &str) -> Result<bool, Self::Error>;
 }

@@ -121,6 +121,9 @@ pub enum EventBody {
     },
     /// A change of the queue of prompts typed while the agent was busy.
     Queue(QueueStep),
+    /// The user took back a part of the conversation. Its entries stay, marked as abandoned, and are not counted any
+    /// more; its tokens are.
+    Undo(UndoStep),
     /// A title for this session, or for the session that `leaf` belongs to.
     Title {
         /// Where the title comes from.
@@ -188,6 +191,17 @@ pub enum QueueStep {
     SentMidTurn(Option<u64>),
     /// All waiting prompts went back to the input field.
     Retracted,
+}
+
+/// What the user took back: everything up to the current line, beginning with one entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UndoStep {
+    /// The last prompts, and what followed each of them.
+    LastPrompts(u64),
+    /// The entry with this id, and everything after it.
+    From(String),
+    /// Everything after the entry with this id.
+    After(String),
 }
 
 /// Where a session's title comes from, best first.

@@ -331,7 +331,7 @@ impl<'s> Batch<'s> {
         self.sql.one(&sql, values![key], |row| row.session("session"))
     }
 
-    /// Whether that step of the session's prompt queue was handled before.
+    /// Whether that step of the session's prompt queue, or that undo step, was handled before.
     pub fn has_queue_step(&self, session: SessionNumber, key: NativeKey) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM queue_step WHERE space = ?1 AND session = ?2 AND step_key = ?3";
         self.sql.exists(sql, values![session, key])
@@ -347,6 +347,22 @@ impl<'s> Batch<'s> {
     pub fn is_copied_node(&self, session: SessionNumber, lineage: NativeKey) -> Result<bool, StoreError> {
         let elsewhere = "SELECT 1 FROM tree_node WHERE space = ?1 AND lineage_key = ?2 AND session <> ?3";
         Ok(self.sql.exists(elsewhere, values![lineage, session])? || self.has_forgotten(lineage)?)
+    }
+
+    /// The `seq` of the session's last prompts, newest first, without retracted ones.
+    pub fn last_prompts(&self, session: SessionNumber, count: u64) -> Result<Vec<u64>, StoreError> {
+        let sql = "SELECT seq FROM entry WHERE space = ?1 AND session = ?2 AND kind = 'prompt' AND NOT is_retracted
+             ORDER BY seq DESC LIMIT ?3";
+        self.sql.all(sql, values![session, count.min(i64::MAX as u64)], |row| row.u64("seq"))
+    }
+
+    /// The `seq` of the session's first and last entry with this key, or from the line with this key.
+    pub fn seqs_of(&self, session: SessionNumber, key: NativeKey) -> Result<Option<(u64, u64)>, StoreError> {
+        let sql = "SELECT min(seq) AS first, max(seq) AS last FROM entry
+             WHERE space = ?1 AND session = ?2 AND (native_key = ?3 OR line_key = ?3)";
+        let found =
+            self.sql.one(sql, values![session, key], |row| Ok(row.opt_u64("first")?.zip(row.opt_u64("last")?)))?;
+        Ok(found.flatten())
     }
 
     /// Whether an edit of the path by the session is stored.
