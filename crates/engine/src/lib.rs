@@ -274,11 +274,19 @@ impl Engine {
             env_vars: self.environment.variables.clone(),
             threads_dir: self.folder.join("threads"),
             extra_roots: Vec::new(),
+            work_dirs: vec![self.environment.cwd.clone()],
         };
         // A relative path means the same wherever a command is run.
         let below_home = |path: &str| self.environment.home.join(source_config.expand_home(path));
         let extra = self.settings().sources.iter();
         source_config.extra_roots = extra.map(|(agent, path)| (agent, below_home(path))).collect();
+        source_config
+    }
+
+    /// The same with the directories in which known sessions worked.
+    fn source_config_with(&self, work_dirs: &[PathBuf]) -> SourceConfig {
+        let mut source_config = self.source_config();
+        source_config.work_dirs.extend(work_dirs.iter().filter(|path| **path != self.environment.cwd).cloned());
         source_config
     }
 }

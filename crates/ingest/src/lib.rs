@@ -8,7 +8,8 @@
 //! use rethread_model::{Agent, EntryLocation};
 //!
 //! let (filter, redactor) = (TranscriptFilter::default(), Redactor::new());
-//! let mut parser = TranscriptParser::new(Agent::ClaudeCode, &filter, &redactor);
+//! let layout = &rethread_ingest::agents::format_of(Agent::ClaudeCode).layouts[0];
+//! let mut parser = TranscriptParser::new(layout, &filter, &redactor);
 //! let line = br#"{"type":"user","uuid":"u1","message":{"role":"user","content":"fix the parser"}}"#;
 //! let parsed = parser.parse_line(line, EntryLocation { line: 1, offset: 0, length: line.len() as u64 });
 //! assert!(matches!(&parsed.events[0].body, EventBody::Text { text, .. } if text == "fix the parser"));

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// Declares the agents in display order. Rethread itself comes last.
 macro_rules! agents {
-    ($($(#[$doc:meta])* $agent:ident { name: $name:literal, label: $label:literal, aliases: [$($alias:literal),*] })*) => {
+    ($($(#[$doc:meta])* $agent:ident {
+        name: $name:literal, label: $label:literal, aliases: [$($alias:literal),*] $(, opt_in: $opt_in:literal)?
+    })*) => {
         /// A coding agent.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Agent {
@@ -26,6 +28,11 @@ macro_rules! agents {
             /// The name as its makers write it.
             pub const fn label(self) -> &'static str {
                 match self { $(Agent::$agent => $label,)* }
+            }
+
+            /// Whether it is read only if the user says so: its sessions also contain private conversations.
+            pub const fn is_opt_in(self) -> bool {
+                match self { $(Agent::$agent => false $(|| $opt_in)?,)* }
             }
         }
 

@@ -70,11 +70,12 @@ pub(super) fn joined_list() -> Declaration<Vec<String>> {
     Declaration { kind: SettingKind::List { is_joined: true }, ..list() }
 }
 
-/// Names of agents; all of them by default.
+/// Names of agents; by default all of them except those that the user has to choose.
 pub(super) fn agents() -> Declaration<Vec<Agent>> {
     let names = Agent::EXTERNAL.into_iter().map(Agent::as_str).collect();
+    let default = Agent::EXTERNAL.into_iter().filter(|agent| !agent.is_opt_in()).map(Agent::as_str).collect();
     let read = |value: &SettingValue| value.items().iter().filter_map(|name| name.parse().ok()).collect();
-    Declaration { kind: SettingKind::Names(names), read }
+    Declaration { kind: SettingKind::Names { names, default }, read }
 }
 
 pub(super) fn choice<C: SettingChoice>(default: C) -> Declaration<C> {

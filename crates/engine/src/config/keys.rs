@@ -19,7 +19,12 @@ pub(super) enum SettingKind {
         is_joined: bool,
     },
     /// A list of these names; all of them by default.
-    Names(Vec<&'static str>),
+    Names {
+        /// The names that may be used.
+        names: Vec<&'static str>,
+        /// The names that are used if the setting is not set.
+        default: Vec<&'static str>,
+    },
     Choice {
         default: &'static str,
         names: Vec<&'static str>,
@@ -48,7 +53,7 @@ impl SettingKind {
             Self::Flag(flag) => SettingValue::Flag(*flag),
             Self::Number { default, .. } => SettingValue::Number(*default),
             Self::List { .. } => SettingValue::List(Vec::new()),
-            Self::Names(names) => SettingValue::List(names.iter().map(ToString::to_string).collect()),
+            Self::Names { default, .. } => SettingValue::List(default.iter().map(ToString::to_string).collect()),
             Self::Choice { default, .. } | Self::Text(default) => SettingValue::Text((*default).to_owned()),
             Self::Money => SettingValue::Text(String::new()),
         }
@@ -84,7 +89,7 @@ impl SettingKey {
                 (start, end) => format!("a whole number from {start} to {end}"),
             },
             SettingKind::List { .. } => "a list of strings".to_owned(),
-            SettingKind::Names(names) => format!("a list of {}", names.join(", ")),
+            SettingKind::Names { names, .. } => format!("a list of {}", names.join(", ")),
             SettingKind::Choice { names, .. } => names.join(" or "),
             SettingKind::Text(_) => "a string".to_owned(),
             SettingKind::Money => "dollars, such as 0.25".to_owned(),

@@ -46,10 +46,10 @@ impl SettingValue {
             },
             SettingKind::Number { .. } => text.parse().ok().map(SettingValue::Number),
             // Lists are also written as in the file: `["a", "b"]`.
-            SettingKind::List { .. } | SettingKind::Names(_) if text.trim_start().starts_with('[') => {
+            SettingKind::List { .. } | SettingKind::Names { .. } if text.trim_start().starts_with('[') => {
                 serde_json::from_str(text).ok().map(SettingValue::List)
             }
-            SettingKind::List { .. } | SettingKind::Names(_) => {
+            SettingKind::List { .. } | SettingKind::Names { .. } => {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Some(SettingValue::List(parts.map(str::to_owned).collect()))
             }
@@ -69,7 +69,7 @@ impl SettingValue {
             SettingKind::Number { .. } => {
                 item.as_integer().and_then(|number| u64::try_from(number).ok()).map(SettingValue::Number)
             }
-            SettingKind::List { .. } | SettingKind::Names(_) => {
+            SettingKind::List { .. } | SettingKind::Names { .. } => {
                 let texts = item.as_array()?.iter().map(|value| value.as_str().map(str::to_owned));
                 texts.collect::<Option<Vec<_>>>().map(SettingValue::List)
             }
@@ -91,7 +91,7 @@ impl SettingValue {
     fn is_valid(&self, key: &SettingKey) -> bool {
         match (&key.kind, self) {
             (SettingKind::Number { range, .. }, SettingValue::Number(number)) => range.contains(number),
-            (SettingKind::Names(names), SettingValue::List(list)) => {
+            (SettingKind::Names { names, .. }, SettingValue::List(list)) => {
                 list.iter().all(|name| names.contains(&name.as_str()))
             }
             (SettingKind::Money, SettingValue::Text(text)) => text.is_empty() || text.parse::<NanoUsd>().is_ok(),

@@ -5,7 +5,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rethread_index::{IndexLag, IndexProblem, index_lag};
-use rethread_ingest::agents::format_of;
 use rethread_ingest::source;
 use rethread_llm::{ChatLimits, NanoUsd};
 use rethread_model::{Agent, counted};
@@ -83,13 +82,13 @@ impl ReportService<'_> {
         let mut total = 0;
         for agent in Agent::EXTERNAL {
             for root in source::roots(agent, &source_config) {
-                let (found, warnings) = source::discover(&root);
+                let (found, warnings) = source::discover(&root, &|_, _| false);
                 total += found.len();
                 let transcripts = counted(found.len() as u64, "transcript", "transcripts");
                 let message = format!("{transcripts} in {} ({})", root.path.display(), root.reason);
                 let health = if found.is_empty() { FindingLevel::Info } else { FindingLevel::Ok };
                 diagnosis.add(agent.as_str(), health, message, None);
-                diagnosis.findings.extend(self.current_directory_finding(agent, &found));
+                diagnosis.findings.extend(self.current_directory_finding(&root, &found));
                 for warning in warnings.iter().take(MAX_PROBLEMS_LISTED) {
                     let message = format!("{}: {}", warning.file, warning.message);
                     diagnosis.add(agent.as_str(), FindingLevel::Info, message, None);
@@ -109,12 +108,16 @@ impl ReportService<'_> {
 
     /// How many transcripts an agent probably wrote for the current directory. An estimate: several directories can
     /// share one folder.
-    fn current_directory_finding(self, agent: Agent, found: &[source::TranscriptFile]) -> Option<Finding> {
-        let folders = format_of(agent).project_folders.filter(|folders| folders.are_complete && !found.is_empty())?;
+    fn current_directory_finding(
+        self,
+        root: &source::TranscriptRoot,
+        found: &[source::TranscriptFile],
+    ) -> Option<Finding> {
+        let folders = root.layout.project_folders.filter(|folders| folders.are_complete && !found.is_empty())?;
         let folder = (folders.name)(&self.engine.environment.cwd.to_string_lossy());
         let here = found.iter().filter(|one| one.path.components().any(|part| part.as_os_str() == folder.as_str()));
         let message = format!("{} of them belong to the current directory, judged by their folder name", here.count());
-        Some(Finding { area: agent.to_string(), level: FindingLevel::Info, message, hint: None })
+        Some(Finding { area: root.agent.to_string(), level: FindingLevel::Info, message, hint: None })
     }
 
     fn check_store(self, diagnosis: &mut Diagnosis) {

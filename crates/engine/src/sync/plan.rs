@@ -171,10 +171,10 @@ impl SyncPlan {
             plan.warnings.extend(warnings.into_iter().map(|warning| (agent, warning)));
         };
         if request.paths.is_empty() {
-            let source_config = engine.source_config();
+            let source_config = engine.source_config_with(work_dirs);
             for agent in engine.sync().agents_to_read(request.agent) {
                 for root in source::roots(agent, &source_config) {
-                    take(self, agent, source::discover(&root));
+                    take(self, agent, source::discover(&root, &|_, _| false));
                 }
             }
             for folder in engine.sync().alias_folders(work_dirs) {

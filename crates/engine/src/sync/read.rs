@@ -3,7 +3,6 @@
 use rethread_ingest::source::file::FileStamp;
 use rethread_ingest::source::{TranscriptReader, TranscriptRecords};
 use rethread_ingest::{EventBody, RedactionFindings, Redactor, TranscriptEvent, TranscriptFilter, TranscriptParser};
-use rethread_model::EntryLocation;
 use rethread_store::ReadCursor;
 
 use super::plan::{JobStart, TranscriptJob, read_position};
@@ -39,12 +38,12 @@ pub(crate) fn read_transcript(
 ) -> std::io::Result<()> {
     let transcript = TranscriptReader::open(job.agent, &job.path)?;
     let FileStart { cursor, is_reread, is_replaced } = start_position(job, &transcript);
-    let mut parser = TranscriptParser::new(job.agent, filter, redactor);
+    let mut parser = TranscriptParser::new(transcript.layout, filter, redactor);
     let mut records = transcript.records(read_position(&cursor))?;
     let mut chunk = TranscriptChunk { cursor, is_reread, is_replaced, ..TranscriptChunk::default() };
     if let Some(header) = transcript.header() {
         // It can change with any record, so it is read each time.
-        chunk.events = parser.parse_line(header.as_bytes(), EntryLocation::default()).events;
+        chunk.events = parser.parse_header(header);
     }
     while let Some(line) = records.next_line()? {
         if line.is_skipped {

@@ -1,10 +1,7 @@
 //! Session counts over hand-written transcripts with every edge case of the formats.
 
-use std::fs;
-use std::path::Path;
-
 use rethread_engine::{ListedSession, LogProfile, ShowRequest};
-use rethread_model::{Agent, EntryKind, EntryRole, SessionCounts, SessionKind, Tokens, ToolStatus};
+use rethread_model::{EntryKind, EntryRole, SessionKind, ToolStatus};
 use rethread_testing::{
     BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, PI_VERSION_1, SUB_AGENT, TestHome,
 };
@@ -12,46 +9,6 @@ use rethread_testing::{
 #[expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 fn only(home: &TestHome, reference: &str) -> ListedSession {
     home.engine().sessions().resolve(reference).unwrap()
-}
-
-/// `expected.json` of an agent's fixtures.
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExpectedSession {
-    /// The file of the folder to read.
-    transcript: String,
-    /// Where the agent would store it, below the home directory.
-    path: String,
-    /// The agent's id of the session.
-    session: String,
-    counts: SessionCounts,
-    tokens: Tokens,
-}
-
-#[test]
-fn each_agents_fixture_is_counted_as_it_says() {
-    // S003-01
-    for agent in Agent::ALL {
-        let folder = agent.as_str().replace('-', "_");
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ingest/tests/fixtures").join(folder);
-        let read = |name: &str| {
-            let path = folder.join(name);
-            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{agent}: {}: {error}", path.display()))
-        };
-        let expected: ExpectedSession = serde_json::from_str(&read("expected.json"))
-            .unwrap_or_else(|error| panic!("{agent}: expected.json: {error}"));
-        let home = TestHome::new();
-        home.write(&expected.path, read(&expected.transcript));
-        home.sync();
-        let found = home.engine().sessions().resolve(&expected.session);
-        let session = found.unwrap_or_else(|error| {
-            let at = "is `path` in expected.json where the agent stores it, and `session` its id?";
-            panic!("{agent}: nothing read from {}: {error}; {at}", expected.path)
-        });
-        let session = session.session;
-        assert_eq!((session.agent, session.external_id), (agent, expected.session), "{agent}: {}", expected.path);
-        assert_eq!((session.counts, session.tokens), (expected.counts, expected.tokens), "{agent}");
-    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Scenarios through the engine: what happens to transcripts, and what the engine then returns.
 
 mod activity;
+mod agent_fixtures;
 mod aliases;
 mod ask;
 mod awareness;

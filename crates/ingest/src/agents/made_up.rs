@@ -7,30 +7,35 @@ use rethread_model::Agent;
 use rusqlite::Connection;
 use serde::Deserialize;
 
-use super::{AgentFormat, Storage, claude_code};
+use super::{AgentFormat, Layout, Storage, claude_code};
 use crate::parse::ParseContext;
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::LenientText;
-use crate::source::{DatabaseQueries, SourceConfig};
+use crate::source::{DatabaseQueries, SessionDocument, SourceConfig};
 use crate::{EventBody, TitleRank, TranscriptEvent};
 
 static ARE_USED: AtomicBool = AtomicBool::new(false);
 
-static DATABASE: AgentFormat = AgentFormat {
-    storage: Storage::Database(&DatabaseQueries {
+static DATABASE: AgentFormat = AgentFormat::new(Agent::ClaudeCode, home, &[DATABASE_LAYOUT]);
+static DOCUMENT: AgentFormat = AgentFormat::new(Agent::Pi, home, &[DOCUMENT_LAYOUT]);
+
+const DATABASE_LAYOUT: Layout = Layout {
+    storage: Storage::Database(&[DatabaseQueries {
+        applies: "",
         sessions: "SELECT id, id AS sessionId, directory AS cwd, parent AS parentSessionId, title, updated_at FROM session",
         version: "record.id, record.updated_at",
         columns: "record.data",
         from: "FROM record WHERE session_id = ?1 ORDER BY number",
-    }),
+        finished: "1",
+    }]),
     extension: "db",
-    ..AgentFormat::new(Agent::ClaudeCode, home, roots, events)
+    ..Layout::new("~/.made-up/*.db", roots, events)
 };
 
-static DOCUMENT: AgentFormat = AgentFormat {
-    storage: Storage::Document { records: "messages" },
+const DOCUMENT_LAYOUT: Layout = Layout {
+    storage: Storage::Document { load: |path| SessionDocument::read(path, "messages") },
     extension: "json",
-    ..AgentFormat::new(Agent::Pi, home, roots, events)
+    ..Layout::new("~/.made-up/*.json", roots, events)
 };
 
 /// From now on, this process reads the made-up agents in place of Claude Code and pi.
@@ -124,10 +129,10 @@ struct MadeUpRecord<'a> {
 fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
     let record: MadeUpRecord<'_> = serde_json::from_str(text)?;
     if !record.kind.as_str().is_empty() {
-        return (claude_code::FORMAT.parse)(text, context);
+        return (claude_code::LAYOUT.parse)(text, context);
     }
     if let Some(data) = record.data.non_empty() {
-        return (claude_code::FORMAT.parse)(&data, context);
+        return (claude_code::LAYOUT.parse)(&data, context);
     }
     let mut out = EventBuilder::new(context.location, None, "header".to_owned());
     out.push(EventBody::Workspace { cwd: record.cwd.non_empty().map(Into::into), branch: None });

@@ -6,30 +6,40 @@ pub mod made_up;
 mod native;
 mod pi;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rethread_model::{Agent, SessionKind};
 
 use crate::TranscriptEvent;
 use crate::parse::ParseContext;
-use crate::source::{DatabaseQueries, SourceConfig, TranscriptHead, TranscriptPeek};
+use crate::source::{
+    ArchivedSession, DatabaseQueries, SessionDocument, SourceConfig, TranscriptHead, TranscriptPeek, split_address,
+};
 
 pub use native::explicit_thread_name;
 
-/// One per agent, in the order of the rows in `crates/model/src/agent.rs`. If the length does not fit, add the `FORMAT`
-/// of the new agent here.
-static FORMATS: [&AgentFormat; Agent::ALL.len()] = [&claude_code::FORMAT, &pi::FORMAT, &native::FORMAT];
+/// Declares which folder has the format of which agent.
+macro_rules! formats {
+    ($($folder:ident => $agent:ident,)*) => {
+        fn declared_format(agent: Agent) -> &'static AgentFormat {
+            match agent { $(Agent::$agent => &$folder::FORMAT,)* }
+        }
 
-const _: () = {
-    let mut at = 0;
-    while at < FORMATS.len() {
-        assert!(
-            FORMATS[at].agent as usize == at,
-            "FORMATS and the rows in crates/model/src/agent.rs differ in order: move the agent's FORMAT to the same place"
-        );
-        at += 1;
-    }
-};
+        const _: () = {
+            $(assert!(
+                matches!($folder::FORMAT.agent, Agent::$agent),
+                concat!("the FORMAT in agents/", stringify!($folder), " is of another agent than its line in `formats!`")
+            );)*
+        };
+    };
+}
+
+formats! {
+    claude_code => ClaudeCode,
+    native => Native,
+    pi => Pi,
+}
 
 /// The format of an agent.
 pub fn format_of(agent: Agent) -> &'static AgentFormat {
@@ -37,41 +47,23 @@ pub fn format_of(agent: Agent) -> &'static AgentFormat {
     if let Some(format) = made_up::format_of(agent) {
         return format;
     }
-    FORMATS[agent as usize]
+    declared_format(agent)
 }
 
-/// The format of every agent.
-pub(crate) fn formats() -> impl Iterator<Item = &'static AgentFormat> {
-    Agent::ALL.into_iter().map(format_of)
+/// The layouts of every agent.
+pub(crate) fn all_layouts() -> impl Iterator<Item = (Agent, &'static Layout)> {
+    Agent::ALL.into_iter().flat_map(|agent| format_of(agent).layouts.iter().map(move |layout| (agent, layout)))
 }
 
-/// How an agent's transcripts are found, recognized and read. `AgentFormat::new` has the defaults.
+/// How an agent's sessions are found, recognized and read. `AgentFormat::new` has the defaults.
 #[derive(Debug)]
 pub struct AgentFormat {
     /// The agent that writes them.
     pub agent: Agent,
     /// The agent's own directory. It exists once the agent was used.
     pub home: fn(&SourceConfig) -> PathBuf,
-    /// The directories with transcripts, and why each is searched.
-    pub(crate) roots: fn(&SourceConfig) -> Vec<(PathBuf, &'static str)>,
-    /// What the sessions are stored in.
-    pub storage: Storage,
-    /// Extension of the files that may be transcripts.
-    pub(crate) extension: &'static str,
-    /// Whether a file with that extension is a transcript. Gets the path below the root.
-    pub(crate) is_transcript: fn(&Path) -> bool,
-    /// Whether a file in any place is a transcript of this agent, for paths that a user names. A database is recognized
-    /// by its queries.
-    pub(crate) recognizes: fn(&TranscriptHead) -> bool,
-    /// What the beginning of a transcript says about its session, and which session started it as its sub-agent.
-    pub(crate) peek: fn(&TranscriptHead) -> TranscriptPeek,
-    /// Texts in the beginning of a transcript that mark it as a copy of another session's lines.
-    pub(crate) copy_signs: &'static [&'static str],
-    /// The session of a transcript; `None` while it cannot be determined.
-    pub(crate) identify: fn(&Path, &TranscriptPeek) -> Option<SessionIdentity>,
-    /// The events of one record: a line, an element of a document, a row, or the header of those two. Must accept any
-    /// object, and remembers nothing: what spans records is up to `SessionAssembler`.
-    pub(crate) parse: ParseRecord,
+    /// The ways in which its versions store sessions, newest first.
+    pub layouts: &'static [Layout],
     /// Whether an id is unique across all sessions of the agent, so that a second occurrence is a copy.
     pub(crate) is_global_id: fn(&str) -> bool,
     /// Whether the id of a tool call is unique only within its message.
@@ -84,12 +76,61 @@ pub struct AgentFormat {
     pub names_subagents: bool,
     /// The session id in the path of a transcript, which may come from another machine.
     pub session_id_in_path: fn(&str) -> Option<&str>,
-    /// The folders that hold the transcripts of one project. Without them, hooks list all new transcripts.
-    pub project_folders: Option<ProjectFolders>,
     /// Names that the agent itself shows for its sessions: the session's id, its name.
     pub(crate) shown_names: fn(&SourceConfig) -> Vec<(String, String)>,
-    /// The words before a session's id in the command that continues it.
+    /// The command that continues a session, with `{id}` in place of the session's id.
     pub resume: Option<&'static str>,
+    /// Which transcripts the agent deletes.
+    pub retention: Retention,
+    /// What the documentation says about it.
+    pub notes: AgentNotes,
+}
+
+/// One way in which an agent stores sessions. `Layout::new` has the defaults.
+#[derive(Debug)]
+pub struct Layout {
+    /// Where its files are, as the documentation shows it.
+    pub location: &'static str,
+    /// The directories or files to search, and why each is searched.
+    pub(crate) roots: fn(&SourceConfig) -> Vec<(PathBuf, &'static str)>,
+    /// What the sessions are stored in.
+    pub storage: Storage,
+    /// Extension of the files that may be transcripts.
+    pub(crate) extension: &'static str,
+    /// Whether a file with that extension is a transcript. Gets the path below the root, or the whole path.
+    pub(crate) is_transcript: fn(&Path) -> bool,
+    /// Whether a file in any place is a transcript of this layout, for paths that a user names. A database is
+    /// recognized by its queries.
+    pub(crate) recognizes: fn(&TranscriptHead) -> bool,
+    /// Other files of the session. If one of them changes, the session has changed.
+    pub(crate) beside: fn(&Path) -> Vec<PathBuf>,
+    /// What those files say about the session as a whole, as JSON. Only for files of lines: documents and databases
+    /// have a header of their own.
+    pub(crate) header: fn(&Path) -> Option<String>,
+    /// What the beginning of a transcript says about its session, and which session started it as its sub-agent.
+    pub(crate) peek: fn(&TranscriptHead) -> TranscriptPeek,
+    /// Texts in the beginning of a transcript that mark it as a copy of another session's lines.
+    pub(crate) copy_signs: &'static [&'static str],
+    /// The session of a transcript; `None` while it cannot be determined.
+    pub(crate) identify: fn(&Path, &TranscriptPeek) -> Option<SessionIdentity>,
+    /// The events of one record: a line, an element of a document, a row, or the header. Must accept any object, and
+    /// remembers nothing: what spans records is up to `SessionAssembler`.
+    pub(crate) parse: ParseRecord,
+    /// The folders that hold the transcripts of one project. Without them, hooks list all new transcripts.
+    pub project_folders: Option<ProjectFolders>,
+    /// Without folders of projects: which folders below a root can have new transcripts.
+    pub(crate) recent_folders: RecentFolders,
+}
+
+/// Which folders below a root can have new transcripts. Hooks list only those.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecentFolders {
+    /// Any.
+    Any,
+    /// A folder per day, `<year>/<month>/<day>`.
+    Days,
+    /// A folder per session: only new ones can have sessions that are not known.
+    Sessions,
 }
 
 /// What an agent stores its sessions in.
@@ -97,14 +138,58 @@ pub struct AgentFormat {
 pub enum Storage {
     /// A file per session that grows by lines of JSON.
     Lines,
-    /// A JSON object per session in a file that is rewritten as a whole. `records` names the array with the records;
-    /// the other fields are the header.
+    /// A file per session, or several, that are rewritten and read as a whole.
     Document {
-        /// Name of the array.
-        records: &'static str,
+        /// Reads it.
+        load: fn(&Path) -> io::Result<SessionDocument>,
     },
-    /// A SQLite database with many sessions, whose rows can change.
-    Database(&'static DatabaseQueries),
+    /// A file with many sessions that is not a database.
+    Archive {
+        /// Its sessions.
+        sessions: fn(&Path) -> io::Result<Vec<ArchivedSession>>,
+        /// Reads one of them, by its id.
+        load: fn(&Path, &str) -> io::Result<SessionDocument>,
+    },
+    /// A SQLite database with many sessions, whose rows can change. One description per generation of its tables; the
+    /// first one that applies is used.
+    Database(&'static [DatabaseQueries]),
+}
+
+/// Which transcripts an agent deletes.
+#[derive(Clone, Copy, Debug)]
+pub enum Retention {
+    /// None, as far as we know.
+    Kept,
+    /// Those that did not change for some days; `None` if the user turned that off.
+    Days(fn(&SourceConfig) -> Option<u64>),
+    /// All but the newest ones of a project.
+    Newest(usize),
+}
+
+/// What the documentation says about an agent.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentNotes {
+    /// The versions whose transcripts are read.
+    pub versions: &'static str,
+    /// What is read besides prompts and answers.
+    pub reads: &'static [Reads],
+    /// What the reader was tried on: a client of some version, real transcripts, only the fixture.
+    pub verified: &'static str,
+}
+
+/// A part of a session besides prompts and answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Tool calls and whether they failed.
+    Tools,
+    /// Exit codes of commands.
+    ExitCodes,
+    /// Tokens.
+    Tokens,
+    /// Cost, as the agent calculated it.
+    Cost,
+    /// Sessions of sub-agents.
+    Subagents,
 }
 
 /// Parses one record into events.
@@ -133,35 +218,91 @@ pub struct SessionIdentity {
 }
 
 impl AgentFormat {
-    /// An agent that appends lines of JSON to one `.jsonl` file per session, with the usual names for the usual fields:
-    /// the session is `sessionId`, or else the name of the file, and a `parentSessionId` makes it a sub-agent's.
-    const fn new(
-        agent: Agent,
-        home: fn(&SourceConfig) -> PathBuf,
-        roots: fn(&SourceConfig) -> Vec<(PathBuf, &'static str)>,
-        parse: ParseRecord,
-    ) -> Self {
+    const fn new(agent: Agent, home: fn(&SourceConfig) -> PathBuf, layouts: &'static [Layout]) -> Self {
         Self {
             agent,
             home,
-            roots,
-            storage: Storage::Lines,
-            extension: "jsonl",
-            is_transcript: |_| true,
-            recognizes: |_| false,
-            peek: |head| head.usual_fields(None),
-            copy_signs: &[],
-            identify: usual_identity,
-            parse,
+            layouts,
             is_global_id: |_| false,
             call_ids_repeat: true,
             results_may_come_first: false,
             is_subagent_id: |_| false,
             names_subagents: false,
             session_id_in_path: |_| None,
-            project_folders: None,
             shown_names: |_| Vec::new(),
             resume: None,
+            retention: Retention::Kept,
+            notes: AgentNotes { versions: "", reads: &[], verified: "" },
+        }
+    }
+
+    /// The layout of a file or of a session's address. Without a fitting name, the content decides.
+    pub(crate) fn layout_of(&self, path: &Path) -> &'static Layout {
+        let [first, others @ ..] = self.layouts else { panic!("{} has no layout", self.agent) };
+        if others.is_empty() {
+            return first;
+        }
+        let named = self.layouts.iter().find(|layout| layout.is_named(path));
+        let recognized = || {
+            let file = split_address(path).map_or(path, |(file, _)| file);
+            let head = TranscriptHead::of_file(file).ok()?;
+            self.layouts.iter().find(|layout| layout.may_be(&head))
+        };
+        named.or_else(recognized).unwrap_or(first)
+    }
+
+    /// The command that continues a session.
+    pub fn resume_command(&self, quoted_id: &str) -> Option<String> {
+        Some(self.resume?.replace("{id}", quoted_id))
+    }
+}
+
+impl Layout {
+    /// An agent that appends lines of JSON to one `.jsonl` file per session, with the usual names for the usual fields:
+    /// the session is `sessionId`, or else the name of the file, and a `parentSessionId` makes it a sub-agent's.
+    const fn new(
+        location: &'static str,
+        roots: fn(&SourceConfig) -> Vec<(PathBuf, &'static str)>,
+        parse: ParseRecord,
+    ) -> Self {
+        Self {
+            location,
+            roots,
+            storage: Storage::Lines,
+            extension: "jsonl",
+            is_transcript: |_| true,
+            recognizes: |_| false,
+            beside: |_| Vec::new(),
+            header: |_| None,
+            peek: |head| head.usual_fields(None),
+            copy_signs: &[],
+            identify: usual_identity,
+            parse,
+            project_folders: None,
+            recent_folders: RecentFolders::Any,
+        }
+    }
+
+    /// Whether a file's name is that of a transcript.
+    pub(crate) fn is_file_named(&self, path: &Path) -> bool {
+        path.extension().is_some_and(|found| found == self.extension) && (self.is_transcript)(path)
+    }
+
+    /// Whether a file, or the file in the address of a session, has the name of a transcript.
+    fn is_named(&self, path: &Path) -> bool {
+        match self.storage {
+            Storage::Lines | Storage::Document { .. } => self.is_file_named(path),
+            Storage::Archive { .. } | Storage::Database(_) => {
+                split_address(path).is_some_and(|(file, _)| self.is_file_named(file))
+            }
+        }
+    }
+
+    /// Whether a file that begins like this may be a transcript.
+    pub(crate) fn may_be(&self, head: &TranscriptHead) -> bool {
+        match self.storage {
+            Storage::Database(_) => head.is_database(),
+            _ => (self.recognizes)(head),
         }
     }
 }

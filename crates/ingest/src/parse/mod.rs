@@ -15,9 +15,9 @@ pub use tool::{is_own_tool, tool_kind};
 
 use std::borrow::Cow;
 
-use rethread_model::{Agent, EntryKind, EntryLocation, Timestamp, Tokens, ToolOutcome, ToolUse};
+use rethread_model::{EntryKind, EntryLocation, Timestamp, Tokens, ToolOutcome, ToolUse};
 
-use crate::agents::{AgentFormat, format_of};
+use crate::agents::{Layout, ParseRecord};
 use crate::{RedactionFindings, Redactor, TranscriptFilter};
 
 /// One event of a transcript line.
@@ -228,7 +228,7 @@ pub struct ParsedLine {
 /// never changes their meaning.
 #[derive(Debug)]
 pub struct TranscriptParser<'a> {
-    format: &'static AgentFormat,
+    parse: ParseRecord,
     context: ParseContext<'a>,
 }
 
@@ -239,6 +239,19 @@ pub(crate) struct ParseContext<'a> {
     pub(crate) location: EntryLocation,
     pub(crate) sink: TextSink<'a>,
     pub(crate) last_workspace: LastWorkspace,
+    header: Option<String>,
+}
+
+impl ParseContext<'_> {
+    /// Whether the record is the header: what is stored about the session as a whole.
+    pub(crate) fn is_header(&self) -> bool {
+        self.location.line == 0
+    }
+
+    /// The header, for what a single record cannot know.
+    pub(crate) fn header(&self) -> Option<&str> {
+        self.header.as_deref()
+    }
 }
 
 /// The directory and branch that were reported last, so that they are not repeated with every line.
@@ -273,11 +286,19 @@ impl TextSink<'_> {
 }
 
 impl<'a> TranscriptParser<'a> {
-    /// A parser for transcripts of one agent.
-    pub fn new(agent: Agent, filter: &'a TranscriptFilter, redactor: &'a Redactor) -> Self {
+    /// A parser for transcripts of one layout.
+    pub fn new(layout: &Layout, filter: &'a TranscriptFilter, redactor: &'a Redactor) -> Self {
         let sink = TextSink { filter, redactor, findings: RedactionFindings::default() };
-        let context = ParseContext { location: EntryLocation::default(), sink, last_workspace: (None, None) };
-        Self { format: format_of(agent), context }
+        let location = EntryLocation::default();
+        let context = ParseContext { location, sink, last_workspace: (None, None), header: None };
+        Self { parse: layout.parse, context }
+    }
+
+    /// The events of a header. Later records are parsed with it at hand.
+    pub fn parse_header(&mut self, header: &str) -> Vec<TranscriptEvent> {
+        let events = self.parse_line(header.as_bytes(), EntryLocation::default()).events;
+        self.context.header = Some(header.to_owned());
+        events
     }
 
     /// Takes the secrets found since the last call.
@@ -326,7 +347,7 @@ impl<'a> TranscriptParser<'a> {
             // Valid JSON that is not an object has no events; anything else is a broken line.
             return serde_json::from_str::<serde::de::IgnoredAny>(line).map(|_| Vec::new());
         }
-        (self.format.parse)(line, &mut self.context)
+        (self.parse)(line, &mut self.context)
     }
 }
 

@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params};
 use serde_json::{Map, Value};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::file::FileStamp;
+use super::address::{session_address, split_address};
+use super::file::{self, FileStamp};
+use super::zstd::unzstd;
 
 /// How long one attempt waits for a lock of the agent.
 const BUSY_TIME: Duration = Duration::from_millis(100);
@@ -22,12 +25,13 @@ const ATTEMPTS: u32 = 3;
 const PAGE_BYTES: usize = 4 << 20;
 /// A row with a longer value is skipped.
 pub(super) const MAX_RECORD_BYTES: u64 = 16 << 20;
-/// Separates the path of a database from the id of one of its sessions.
-const SESSION_MARK: char = '#';
 
-/// How an agent's sessions are stored in tables.
+/// How an agent's sessions are stored in tables, in one generation of them.
 #[derive(Clone, Copy, Debug)]
 pub struct DatabaseQueries {
+    /// Query that gives a row if the database is of this generation. An error means that it is not; an empty query
+    /// means that it always is.
+    pub applies: &'static str,
     /// Query with a row per session: `id`, `updated_at` in milliseconds, and what the parser needs of it as its header.
     /// `updated_at` must change with every record of the session. With the names `sessionId`, `cwd`,
     /// `parentSessionId` and `timestamp`, no other `peek` is needed.
@@ -38,6 +42,9 @@ pub struct DatabaseQueries {
     pub columns: &'static str,
     /// Tables, condition and order of the records of the session `?1`. The order must not change.
     pub from: &'static str,
+    /// Whether a record is complete, as an expression. The first one that is not, and all after it, are read again the
+    /// next time.
+    pub finished: &'static str,
 }
 
 /// One session of a database.
@@ -51,33 +58,30 @@ pub(super) struct DatabaseSession {
     pub(super) stamp: FileStamp,
 }
 
-/// A record as JSON, and the hash of its version. `None` if it is too long.
-pub(super) type DatabaseRecord = (u64, Option<String>);
-
-/// The address of a session: the path of its database, a mark and its id.
-pub(super) fn session_address(database: &Path, id: &str) -> PathBuf {
-    let mut address = database.as_os_str().to_owned();
-    address.push(format!("{SESSION_MARK}{id}"));
-    address.into()
+/// A row of the records.
+#[derive(Debug)]
+pub(super) struct DatabaseRecord {
+    /// Hash of its version.
+    pub(super) version: u64,
+    /// The row as JSON. `None` if it is too long.
+    pub(super) json: Option<String>,
+    /// Whether the agent has written all of it.
+    pub(super) is_finished: bool,
 }
 
-/// The database and the session of an address; `None` if the file does not exist. Both may contain the mark.
-pub(super) fn split_address(address: &Path) -> Option<(&Path, &str)> {
-    let text = address.to_str()?;
-    let mut splits = text.match_indices(SESSION_MARK).map(|(at, mark)| (&text[..at], &text[at + mark.len()..]));
-    splits.find_map(|(file, id)| Some((Path::new(file), id)).filter(|(file, _)| file.is_file()))
-}
-
-/// The sessions of a database: their addresses and stamps.
+/// The sessions of a database that changed since a time in milliseconds: their addresses and stamps.
 pub(super) fn list_sessions(
     path: &Path,
     file: FileStamp,
-    queries: &DatabaseQueries,
+    generations: &'static [DatabaseQueries],
+    since: i64,
 ) -> io::Result<Vec<(PathBuf, FileStamp)>> {
     retry(|| {
         let connection = open(path)?;
-        let mut statement = connection.prepare(queries.sessions)?;
-        let mut rows = statement.query([])?;
+        let Some(queries) = applicable(&connection, generations) else { return Ok(Vec::new()) };
+        let mut statement =
+            connection.prepare(&format!("{} WHERE coalesce(updated_at, 0) >= ?1", all_of(queries.sessions)))?;
+        let mut rows = statement.query(params![since])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             // One strange row must not hide the other sessions.
@@ -88,14 +92,29 @@ pub(super) fn list_sessions(
     })
 }
 
+/// Whether a database has tables of one of the generations.
+pub(super) fn is_applicable(path: &Path, generations: &'static [DatabaseQueries]) -> bool {
+    open(path).is_ok_and(|connection| applicable(&connection, generations).is_some())
+}
+
+/// The generation of a database.
+fn applicable(connection: &Connection, generations: &'static [DatabaseQueries]) -> Option<&'static DatabaseQueries> {
+    let applies = |queries: &&DatabaseQueries| {
+        let is_it = |query: &str| connection.query_row(query, [], |_| Ok(())).is_ok();
+        connection.prepare(queries.sessions).is_ok() && (queries.applies.is_empty() || is_it(queries.applies))
+    };
+    generations.iter().find(applies)
+}
+
 impl DatabaseSession {
     /// Opens a database and looks up the session of an address.
-    pub(super) fn open(address: &Path, queries: &'static DatabaseQueries) -> io::Result<Self> {
+    pub(super) fn open(address: &Path, generations: &'static [DatabaseQueries]) -> io::Result<Self> {
         let not_found = || io::Error::from(io::ErrorKind::NotFound);
         let (path, id) = split_address(address).ok_or_else(not_found)?;
-        let (_, file) = super::file::open(path)?;
-        let (connection, found) = retry(|| {
+        let file = database_stamp(path).ok_or_else(not_found)?;
+        let found = retry(|| {
             let connection = open(path)?;
+            let Some(queries) = applicable(&connection, generations) else { return Ok(None) };
             let found = {
                 let mut statement = connection.prepare(&format!("{} WHERE id = ?1", all_of(queries.sessions)))?;
                 let mut rows = statement.query(params![id])?;
@@ -104,10 +123,10 @@ impl DatabaseSession {
                     None => None,
                 }
             };
-            Ok((connection, found))
+            Ok(found.map(|(stamp, header)| (connection, queries, stamp, header.unwrap_or_default())))
         })?;
-        let (stamp, header) = found.ok_or_else(not_found)?;
-        Ok(Self { connection, queries, id: id.to_owned(), header: header.unwrap_or_default(), stamp })
+        let (connection, queries, stamp, header) = found.ok_or_else(not_found)?;
+        Ok(Self { connection, queries, id: id.to_owned(), header, stamp })
     }
 
     /// Continues a hash over the versions of the first records. `None` if there are fewer.
@@ -127,9 +146,9 @@ impl DatabaseSession {
 
     /// The next records after the first `skipped` ones, as many as fit into a page.
     pub(super) fn page(&self, skipped: u64) -> io::Result<Vec<DatabaseRecord>> {
-        let DatabaseQueries { version, columns, from, .. } = self.queries;
+        let DatabaseQueries { version, columns, from, finished, .. } = self.queries;
         retry(|| {
-            let query = format!("SELECT {version}, {columns} {from} LIMIT -1 OFFSET ?2");
+            let query = format!("SELECT {version}, ({finished}) AS is_finished, {columns} {from} LIMIT -1 OFFSET ?2");
             let mut statement = self.connection.prepare(&query)?;
             let mut rows = statement.query(params![self.id, skipped.cast_signed()])?;
             let (mut page, mut bytes) = (Vec::new(), 0);
@@ -138,7 +157,8 @@ impl DatabaseSession {
             {
                 let json = row_json(row)?;
                 bytes += json.as_ref().map_or(0, String::len);
-                page.push((version_hash(row)?, json));
+                let is_finished = matches!(row.get_ref("is_finished")?, ValueRef::Integer(flag) if flag != 0);
+                page.push(DatabaseRecord { version: version_hash(row)?, json, is_finished });
             }
             Ok(page)
         })
@@ -165,6 +185,12 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
         let connection = Connection::open_with_flags(uri(option), flags)?;
         connection.busy_timeout(BUSY_TIME)?;
         connection.pragma_update(None, "query_only", true)?;
+        connection.create_scalar_function("unzstd", 1, FunctionFlags::SQLITE_DETERMINISTIC, |arguments| {
+            let packed = arguments.get_raw(0).as_blob_or_null()?;
+            // One damaged value must not hide the other rows.
+            let text = packed.and_then(|packed| unzstd(packed, MAX_RECORD_BYTES).ok());
+            Ok(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
+        })?;
         Ok(connection)
     };
     if has_unused_log(path) {
@@ -178,13 +204,25 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     }
 }
 
+/// The version of a database with its log: it changes when a session in it does.
+pub(super) fn database_stamp(path: &Path) -> Option<FileStamp> {
+    let database = file::stamp(path)?;
+    let log = file::stamp(&log_path(path));
+    let mtime = log.map_or(database.mtime, |log| log.mtime.max(database.mtime));
+    Some(FileStamp { mtime, size: database.size.saturating_add(log.map_or(0, |log| log.size)), ..database })
+}
+
+fn log_path(database: &Path) -> PathBuf {
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
+}
+
 /// Whether a database writes to a log (mode 2 in its header) that does not exist now.
 fn has_unused_log(path: &Path) -> bool {
     let mut mode = [0];
     let is_wal = File::open(path).and_then(|file| file.read_exact_at(&mut mode, 18)).is_ok_and(|()| mode == [2]);
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    is_wal && !Path::new(&log).exists()
+    is_wal && !log_path(path).exists()
 }
 
 fn retry<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> io::Result<T> {
@@ -206,16 +244,13 @@ fn retry<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> io::Result<T> {
     }
 }
 
-/// A stamp of the session's own: an inode that no other session has, and the time of its last change.
 fn session_stamp(file: FileStamp, id: &str, row: &Row<'_>) -> rusqlite::Result<FileStamp> {
     let updated_at = match row.get_ref("updated_at")? {
         ValueRef::Integer(millis) => millis,
         ValueRef::Real(millis) => millis as i64,
         _ => 0,
     };
-    let inode = file.inode ^ xxh3_64(id.as_bytes());
-    // The size is not known without reading everything; it must not be 0, which means "not written yet".
-    Ok(FileStamp { inode, size: 1, mtime: updated_at.saturating_mul(1_000_000), ..file })
+    Ok(file.of_session(id, updated_at))
 }
 
 /// The hash of the first two columns.

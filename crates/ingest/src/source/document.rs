@@ -1,47 +1,80 @@
-//! Reads whole-document JSON that an agent rewrites: a header, and the records of one array.
+//! A session that is read as a whole: a header and records, from a JSON file or from whatever an agent's loader reads.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::ops::Range;
+use std::path::Path;
 
 use serde_json::value::RawValue;
+
+use super::file;
 
 /// Larger documents are not read.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// A document in memory.
+/// A session in memory.
 #[derive(Debug)]
-pub(super) struct JsonDocument {
+pub struct SessionDocument {
+    /// What contains the records.
     text: String,
-    /// All fields except the records.
+    /// What is stored about the session as a whole, as JSON.
     pub(super) header: String,
     records: Vec<Range<usize>>,
 }
 
-impl JsonDocument {
-    /// Reads a document. `InvalidData` means invalid JSON, perhaps because the agent is writing it right now.
-    pub(super) fn read(file: File, size: u64, records: &str) -> io::Result<Self> {
-        if size > MAX_BYTES {
-            return Err(io::Error::other(format!("document of {} MB", size >> 20)));
-        }
-        let mut text = String::with_capacity(usize::try_from(size).unwrap_or_default());
-        file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-        Self::parse(text, records)
+/// A session in a file that contains several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchivedSession {
+    /// Its id within the file, the same for every version of the file.
+    pub id: String,
+    /// Changes with the session: a time in milliseconds, or any other number.
+    pub version: i64,
+}
+
+impl SessionDocument {
+    /// A session from its header and its records, all JSON.
+    pub(crate) fn new(header: String, records: &[String]) -> Self {
+        let mut ends = 0;
+        let ranges = records.iter().map(|record| {
+            let start = ends;
+            ends += record.len() + 1;
+            start..start + record.len()
+        });
+        let records_at = ranges.collect();
+        Self { text: records.join("\n"), header, records: records_at }
+    }
+
+    /// Reads a JSON object: the array with this name has the records, the other fields are the header. `InvalidData`
+    /// means invalid JSON, perhaps because the agent is writing it right now.
+    pub(crate) fn read(path: &Path, records: &str) -> io::Result<Self> {
+        Self::parse(file::read_text(path, MAX_BYTES)?, records)
+    }
+
+    /// Reads a JSON array of records. Such a file has no header of its own.
+    pub(crate) fn read_array(path: &Path, header: String) -> io::Result<Self> {
+        let text = file::read_text(path, MAX_BYTES)?;
+        let list: Vec<&RawValue> = serde_json::from_str(&text).map_err(invalid)?;
+        let records = ranges(&text, &list);
+        Ok(Self { text, header, records })
     }
 
     fn parse(text: String, records: &str) -> io::Result<Self> {
-        let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
         let mut fields: BTreeMap<String, &RawValue> = serde_json::from_str(&text).map_err(invalid)?;
         let list = fields.remove(records).map_or("[]", RawValue::get);
         let list: Vec<&RawValue> = serde_json::from_str(list).unwrap_or_default();
-        let range = |record: &&RawValue| {
-            let start = record.get().as_ptr().addr() - text.as_ptr().addr();
-            start..start + record.get().len()
-        };
-        let records = list.iter().map(range).collect();
+        let records = ranges(&text, &list);
         let header = serde_json::to_string(&fields).map_err(invalid)?;
         Ok(Self { text, header, records })
+    }
+
+    /// Adds fields to the header, from files beside the document. Fields that exist stay as they are.
+    pub(crate) fn with_header_fields(mut self, fields: serde_json::Map<String, serde_json::Value>) -> Self {
+        let mut header: serde_json::Map<_, _> = serde_json::from_str(&self.header).unwrap_or_default();
+        for (name, value) in fields {
+            header.entry(name).or_insert(value);
+        }
+        self.header = serde_json::Value::Object(header).to_string();
+        self
     }
 
     /// The text of the record with this number, from 0, and its position in the document.
@@ -51,6 +84,19 @@ impl JsonDocument {
     }
 }
 
+/// Where the values are in the text that they borrow from.
+fn ranges(text: &str, values: &[&RawValue]) -> Vec<Range<usize>> {
+    let range = |value: &&RawValue| {
+        let start = value.get().as_ptr().addr() - text.as_ptr().addr();
+        start..start + value.get().len()
+    };
+    values.iter().map(range).collect()
+}
+
+fn invalid(error: serde_json::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,7 +104,7 @@ mod tests {
     #[test]
     fn records_keep_their_place_and_the_rest_is_the_header() {
         let text = r#"{"sessionId":"a","messages":[{"id":1}, {"id":2}],"title":"x"}"#;
-        let document = JsonDocument::parse(text.to_owned(), "messages").unwrap();
+        let document = SessionDocument::parse(text.to_owned(), "messages").unwrap();
         assert_eq!(document.header, r#"{"sessionId":"a","title":"x"}"#);
         let (second, at) = document.record(1).unwrap();
         assert_eq!((second, &text[at..at + second.len()]), (r#"{"id":2}"#, r#"{"id":2}"#));
@@ -66,8 +112,16 @@ mod tests {
     }
 
     #[test]
+    fn given_records_are_found_by_their_number() {
+        let document = SessionDocument::new("{}".to_owned(), &["{\"a\":1}".to_owned(), "{\"b\":2}".to_owned()]);
+        assert_eq!(document.record(0), Some(("{\"a\":1}", 0)));
+        assert_eq!(document.record(1), Some(("{\"b\":2}", 8)));
+        assert_eq!(document.record(2), None);
+    }
+
+    #[test]
     fn torn_document_is_invalid_data() {
-        let torn = JsonDocument::parse(r#"{"sessionId":"a","messages":[{"id"#.to_owned(), "messages");
+        let torn = SessionDocument::parse(r#"{"sessionId":"a","messages":[{"id"#.to_owned(), "messages");
         assert_eq!(torn.unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use super::database::split_address;
+use super::address::split_address;
 
 /// A directory that contains this file is skipped; if the file lists globs, only matching subdirectories are.
 pub const MARKER_FILE: &str = ".rethread-ignore";

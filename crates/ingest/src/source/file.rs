@@ -1,7 +1,7 @@
 //! Opens transcripts safely and detects whether a known file was rewritten.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -35,6 +35,16 @@ impl FileStamp {
     }
 }
 
+impl FileStamp {
+    /// The stamp of one session in a file with several: an inode that no other session has, and the time of the
+    /// session's last change in milliseconds.
+    pub(super) fn of_session(self, id: &str, updated_at: i64) -> Self {
+        // The size is not known without reading everything; it must not be 0, which means "not written yet".
+        let inode = self.inode ^ xxh3_64(id.as_bytes());
+        Self { inode, size: 1, mtime: updated_at.saturating_mul(1_000_000), ..self }
+    }
+}
+
 /// Hashes of the part that was read; they distinguish a rewritten file from one that only grew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PrefixHashes {
@@ -55,10 +65,26 @@ pub fn open(path: &Path) -> io::Result<(File, FileStamp)> {
     Ok((file, FileStamp::from_metadata(&data)))
 }
 
+/// The text of a small file. Invalid UTF-8 is replaced.
+pub(crate) fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
+    let (file, stamp) = open(path)?;
+    if stamp.size > max_bytes {
+        return Err(io::Error::other(format!("file of {} MB", stamp.size >> 20)));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or_default());
+    file.take(max_bytes).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
 /// The metadata of a regular file, without opening it; `None` for anything else, also for a link.
 pub fn stamp(path: &Path) -> Option<FileStamp> {
     let data = std::fs::symlink_metadata(path).ok().filter(Metadata::is_file)?;
     Some(FileStamp::from_metadata(&data))
+}
+
+/// When a file or directory was modified, in nanoseconds since the Unix epoch.
+pub(super) fn modified_at(path: &Path) -> Option<i64> {
+    Some(FileStamp::from_metadata(&std::fs::symlink_metadata(path).ok()?).mtime)
 }
 
 /// Hashes both ends of the first `offset` bytes.

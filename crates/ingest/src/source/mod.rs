@@ -1,5 +1,6 @@
 //! Finds transcripts and reads their bytes. The only module of this crate that touches the file system.
 
+mod address;
 pub mod aliases;
 mod database;
 mod document;
@@ -13,17 +14,22 @@ mod other_agents;
 mod peek;
 mod reader;
 mod walk;
+mod zstd;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rethread_model::{Agent, Warning};
 
-use crate::agents::{AgentFormat, SessionIdentity, Storage, format_of, formats};
+use crate::agents::{Layout, SessionIdentity, Storage, all_layouts, format_of};
 
 use self::file::FileStamp;
 
+pub(crate) use address::split_address;
 pub use database::DatabaseQueries;
+pub use document::{ArchivedSession, SessionDocument};
+pub(crate) use file::read_text;
+pub(crate) use zstd::unzstd;
 
 pub(crate) use nearby::MAX_FOLDER_NAME;
 pub use nearby::ProjectPlaces;
@@ -43,14 +49,18 @@ pub struct SourceConfig {
     pub threads_dir: PathBuf,
     /// Additional directories to search, by agent.
     pub extra_roots: Vec<(Agent, PathBuf)>,
+    /// Directories in which sessions worked, and the current one: some agents store sessions in projects.
+    pub work_dirs: Vec<PathBuf>,
 }
 
-/// A directory that contains an agent's transcripts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A directory or file that contains an agent's transcripts.
+#[derive(Clone, Debug)]
 pub struct TranscriptRoot {
     /// The agent that writes there.
     pub agent: Agent,
-    /// The directory.
+    /// What it writes there.
+    pub layout: &'static Layout,
+    /// The directory or file.
     pub path: PathBuf,
     /// Why it is searched: a default location, a variable, the configuration.
     pub reason: &'static str,
@@ -84,22 +94,28 @@ impl SourceConfig {
     }
 }
 
-/// The directories to search for an agent's transcripts.
+/// Where to search for an agent's transcripts.
 pub fn roots(agent: Agent, source_config: &SourceConfig) -> Vec<TranscriptRoot> {
-    let own = (format_of(agent).roots)(source_config).into_iter();
     let extra = source_config.extra_roots.iter().filter(|(owner, _)| *owner == agent);
-    let extra = extra.map(|(_, path)| (path.clone(), "config"));
-    own.chain(extra).map(|(path, reason)| TranscriptRoot { agent, path, reason }).collect()
+    let extra: Vec<_> = extra.map(|(_, path)| (path.clone(), "config")).collect();
+    let of_layout = |layout: &'static Layout| {
+        let all = (layout.roots)(source_config).into_iter().chain(extra.iter().cloned());
+        all.map(move |(path, reason)| TranscriptRoot { agent, layout, path, reason })
+    };
+    format_of(agent).layouts.iter().flat_map(of_layout).collect()
 }
 
-/// All transcripts below a root, with warnings about files that look like one but cannot be read.
-pub fn discover(root: &TranscriptRoot) -> (Vec<TranscriptFile>, Vec<Warning>) {
-    let format = format_of(root.agent);
-    let is_transcript = |path: &Path| has_extension(path, format.extension) && (format.is_transcript)(path);
-    let (found, mut warnings) = walk::walk(&root.path, &is_transcript);
+/// All transcripts below a root, with warnings about files that look like one but cannot be read. Files with several
+/// sessions for which `is_unchanged` is true are not opened.
+pub fn discover(
+    root: &TranscriptRoot,
+    is_unchanged: &dyn Fn(&Path, FileStamp) -> bool,
+) -> (Vec<TranscriptFile>, Vec<Warning>) {
+    let layout = root.layout;
+    let (found, mut warnings) = walk::walk(&root.path, &|path: &Path| layout.is_file_named(path));
     let mut transcripts = Vec::new();
     for (path, stamp) in found {
-        match transcripts_in(format, &path, stamp) {
+        match transcripts_in(root.agent, layout, &path, stamp, is_unchanged) {
             Ok(found) => transcripts.extend(found),
             Err(error) => warnings.push(Warning {
                 file: path.display().to_string(),
@@ -111,20 +127,48 @@ pub fn discover(root: &TranscriptRoot) -> (Vec<TranscriptFile>, Vec<Warning>) {
     (transcripts, warnings)
 }
 
-/// The transcripts in a file of an agent: itself, or the sessions of a database.
-fn transcripts_in(format: &AgentFormat, path: &Path, stamp: FileStamp) -> io::Result<Vec<TranscriptFile>> {
-    let found = match format.storage {
-        Storage::Database(queries) => database::list_sessions(path, stamp, queries)?,
-        Storage::Lines | Storage::Document { .. } => vec![(path.to_owned(), stamp)],
+/// The transcripts in a file of an agent: itself, or the sessions in it.
+fn transcripts_in(
+    agent: Agent,
+    layout: &Layout,
+    path: &Path,
+    stamp: FileStamp,
+    is_unchanged: &dyn Fn(&Path, FileStamp) -> bool,
+) -> io::Result<Vec<TranscriptFile>> {
+    let found = match layout.storage {
+        Storage::Lines | Storage::Document { .. } => {
+            vec![(path.to_owned(), stamp_with_files_beside(layout, path, stamp))]
+        }
+        Storage::Database(generations) => {
+            let stamp = database::database_stamp(path).unwrap_or(stamp);
+            if is_unchanged(path, stamp) { Vec::new() } else { database::list_sessions(path, stamp, generations, 0)? }
+        }
+        Storage::Archive { .. } if is_unchanged(path, stamp) => Vec::new(),
+        Storage::Archive { sessions, .. } => {
+            let address = |one: &ArchivedSession| {
+                (address::session_address(path, &one.id), stamp.of_session(&one.id, one.version))
+            };
+            sessions(path)?.iter().map(address).collect()
+        }
     };
-    Ok(found.into_iter().map(|(path, stamp)| TranscriptFile { agent: format.agent, path, stamp }).collect())
+    Ok(found.into_iter().map(|(path, stamp)| TranscriptFile { agent, path, stamp }).collect())
+}
+
+/// The stamp of a transcript that is as new as the newest of its files.
+fn stamp_with_files_beside(layout: &Layout, path: &Path, stamp: FileStamp) -> FileStamp {
+    let beside = (layout.beside)(path);
+    let times = beside.iter().filter_map(|path| file::modified_at(path));
+    FileStamp { mtime: times.fold(stamp.mtime, i64::max), ..stamp }
 }
 
 /// The version of a transcript, if it exists.
 pub fn stamp(agent: Agent, path: &Path) -> Option<FileStamp> {
-    match format_of(agent).storage {
-        Storage::Database(_) => TranscriptReader::open(agent, path).ok().map(|transcript| transcript.stamp),
-        Storage::Lines | Storage::Document { .. } => file::stamp(path),
+    let layout = format_of(agent).layout_of(path);
+    match layout.storage {
+        Storage::Database(_) | Storage::Archive { .. } => {
+            TranscriptReader::open(agent, path).ok().map(|transcript| transcript.stamp)
+        }
+        Storage::Lines | Storage::Document { .. } => Some(stamp_with_files_beside(layout, path, file::stamp(path)?)),
     }
 }
 
@@ -133,18 +177,26 @@ pub fn discover_path(path: &Path) -> (Vec<TranscriptFile>, Vec<Warning>) {
     let (found, warnings) = walk::walk(path, &may_be_transcript);
     let detected = found.into_iter().filter_map(|(path, stamp)| {
         let head = TranscriptHead::of_file(&path).ok()?;
-        let may_be = |format: &&AgentFormat| match format.storage {
-            Storage::Database(_) => head.is_database(),
-            Storage::Lines | Storage::Document { .. } => (format.recognizes)(&head),
-        };
-        formats().filter(may_be).find_map(|format| transcripts_in(format, &path, stamp).ok())
+        let (agent, layout) = detect(&path, &head)?;
+        transcripts_in(agent, layout, &path, stamp, &|_, _| false).ok()
     });
     (detected.flatten().collect(), warnings)
 }
 
+/// The agent that wrote a file, judged by its content and, if several may have written it, by its name.
+fn detect(path: &Path, head: &TranscriptHead) -> Option<(Agent, &'static Layout)> {
+    let is_it = |(_, layout): &(Agent, &Layout)| match layout.storage {
+        Storage::Database(generations) => head.is_database() && database::is_applicable(path, generations),
+        _ => layout.may_be(head),
+    };
+    let recognized: Vec<_> = all_layouts().filter(is_it).collect();
+    let named = recognized.iter().find(|(_, layout)| layout.is_file_named(path));
+    named.or(recognized.first()).copied()
+}
+
 /// Whether a file can be a transcript of any agent, judged by its name.
 fn may_be_transcript(path: &Path) -> bool {
-    formats().any(|format| has_extension(path, format.extension))
+    all_layouts().any(|(_, layout)| has_extension(path, layout.extension))
 }
 
 /// The possible transcript that changes with a file: itself, or the database that a log belongs to.
@@ -159,7 +211,7 @@ fn has_extension(path: &Path, extension: &str) -> bool {
 
 /// Names that agents themselves show for their sessions: the agent's id of the session, its name.
 pub fn shown_session_names(source_config: &SourceConfig) -> Vec<(String, String)> {
-    formats().flat_map(|format| (format.shown_names)(source_config)).collect()
+    Agent::ALL.iter().flat_map(|agent| (format_of(*agent).shown_names)(source_config)).collect()
 }
 
 /// The identity of a transcript's session, from its path and first lines; `None` while it cannot be determined.
@@ -167,5 +219,5 @@ pub fn identify(found: &TranscriptFile, peek: &TranscriptPeek) -> Option<Session
     if peek.is_own_call {
         return None;
     }
-    (format_of(found.agent).identify)(&found.path, peek)
+    (format_of(found.agent).layout_of(&found.path).identify)(&found.path, peek)
 }

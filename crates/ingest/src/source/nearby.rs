@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rethread_model::Agent;
+use rethread_model::{Agent, Timestamp};
 
-use super::file::FileStamp;
-use super::{SourceConfig, TranscriptFile, discover, has_extension, project, roots};
-use crate::agents::{AgentFormat, Storage, format_of};
+use super::file::{self, FileStamp};
+use super::{SourceConfig, TranscriptFile, TranscriptRoot, discover, has_extension, project, roots};
+use crate::agents::{Layout, RecentFolders, Storage, format_of};
 
 /// An agent that cuts longer folder names cuts them here and appends a hash.
 pub(crate) const MAX_FOLDER_NAME: usize = 200;
@@ -51,36 +51,45 @@ impl ProjectPlaces {
 
     /// The transcripts of an agent that were modified since a time, in nanoseconds since 1970.
     pub fn transcripts(&self, agent: Agent, source_config: &SourceConfig, since: i64) -> Vec<TranscriptFile> {
-        let format = format_of(agent);
-        let mut listing = FolderListing::new(format, since);
-        for folder in &self.folders {
-            listing.visit(folder, MAX_DEPTH);
-        }
+        let mut all = Vec::new();
         let roots = roots(agent, source_config);
-        if let Storage::Database(_) = format.storage {
-            let found = roots.iter().flat_map(|root| discover(root).0);
-            return found.filter(|found| found.stamp.mtime >= since).collect();
-        }
-        let Some(named) = format.project_folders else {
-            for root in roots {
-                listing.visit(&root.path, MAX_DEPTH);
+        for layout in format_of(agent).layouts {
+            let roots = roots.iter().filter(|root| std::ptr::eq(root.layout, layout));
+            if let Storage::Database(_) | Storage::Archive { .. } = layout.storage {
+                let found = roots.flat_map(|root| discover(root, &|_, stamp| stamp.mtime < since).0);
+                all.extend(found.filter(|found| found.stamp.mtime >= since));
+                continue;
             }
-            return listing.found;
+            let mut listing = FolderListing::new(agent, layout, since);
+            for folder in &self.folders {
+                listing.root.clone_from(folder);
+                listing.visit(folder, MAX_DEPTH);
+            }
+            roots.for_each(|root| self.visit_root(&mut listing, root));
+            all.extend(listing.found);
+        }
+        all
+    }
+
+    fn visit_root(&self, listing: &mut FolderListing, root: &TranscriptRoot) {
+        listing.root.clone_from(&root.path);
+        let Some(named) = root.layout.project_folders else {
+            return match root.layout.recent_folders {
+                RecentFolders::Days => listing.visit_days(&root.path),
+                RecentFolders::Any | RecentFolders::Sessions => listing.visit(&root.path, MAX_DEPTH),
+            };
         };
         let names: Vec<String> = self.work_dirs.iter().map(|path| (named.name)(&path.to_string_lossy())).collect();
-        for root in roots {
-            // Some layouts have all transcripts in one folder.
-            let folders = listing.visit_files(&root.path);
-            match named.parent.filter(|parent| folders.iter().any(|name| name == parent)) {
-                Some(parent) => {
-                    let parent = root.path.join(parent);
-                    let below = listing.visit_files(&parent);
-                    self.visit_matching(&mut listing, &parent, &below, &names);
-                }
-                None => self.visit_matching(&mut listing, &root.path, &folders, &names),
+        // Some layouts have all transcripts in one folder.
+        let folders = listing.visit_files(&root.path);
+        match named.parent.filter(|parent| folders.iter().any(|name| name == parent)) {
+            Some(parent) => {
+                let parent = root.path.join(parent);
+                let below = listing.visit_files(&parent);
+                self.visit_matching(listing, &parent, &below, &names);
             }
+            None => self.visit_matching(listing, &root.path, &folders, &names),
         }
-        listing.found
     }
 
     fn visit_matching(&self, listing: &mut FolderListing, parent: &Path, folders: &[OsString], names: &[String]) {
@@ -102,7 +111,10 @@ impl ProjectPlaces {
 
 /// Collects the transcripts of some folders.
 struct FolderListing {
-    format: &'static AgentFormat,
+    agent: Agent,
+    layout: &'static Layout,
+    /// What is being visited.
+    root: PathBuf,
     since: i64,
     began: Instant,
     visited: HashSet<PathBuf>,
@@ -110,8 +122,9 @@ struct FolderListing {
 }
 
 impl FolderListing {
-    fn new(format: &'static AgentFormat, since: i64) -> Self {
-        Self { format, since, began: Instant::now(), visited: HashSet::new(), found: Vec::new() }
+    fn new(agent: Agent, layout: &'static Layout, since: i64) -> Self {
+        let (visited, found) = (HashSet::new(), Vec::new());
+        Self { agent, layout, root: PathBuf::new(), since, began: Instant::now(), visited, found }
     }
 
     fn visit(&mut self, folder: &Path, depth: usize) {
@@ -120,12 +133,29 @@ impl FolderListing {
         for name in folders {
             // The folder of a session can only have news if the session itself has some.
             let is_quiet = |name: &OsString| {
-                let transcript = folder.join(name).with_added_extension(self.format.extension);
+                let transcript = folder.join(name).with_added_extension(self.layout.extension);
                 transcript.exists() && !self.found[known..].iter().any(|found| found.path == transcript)
             };
             if depth > 0 && name != "tool-results" && name != "memory" && !is_quiet(&name) {
-                self.visit(&folder.join(name), depth - 1);
+                let below = folder.join(name);
+                // A session that began earlier and is still active is known by now.
+                let is_recent = || file::modified_at(&below).is_some_and(|at| at >= self.since);
+                if self.layout.recent_folders != RecentFolders::Sessions || is_recent() {
+                    self.visit(&below, depth - 1);
+                }
             }
+        }
+    }
+
+    /// Visits the folders `<year>/<month>/<day>` from the day before the first one on: folders have local dates.
+    fn visit_days(&mut self, root: &Path) {
+        const DAY: i64 = 24 * 60 * 60 * 1_000_000_000;
+        self.visit_files(root);
+        let first = Timestamp::from_millis((self.since - DAY) / 1_000_000);
+        for days in 0..=4 {
+            let day = Timestamp::from_millis(first.as_millis() + days * DAY / 1_000_000).to_string();
+            let Some(date) = day.get(..10) else { continue };
+            self.visit(&root.join(date.replace('-', "/")), 1);
         }
     }
 
@@ -144,12 +174,13 @@ impl FolderListing {
             if kind.is_dir() {
                 folders.push(name);
             } else if kind.is_file()
-                && has_extension(Path::new(&name), self.format.extension)
+                && has_extension(Path::new(&name), self.layout.extension)
+                && (self.layout.is_transcript)(entry.path().strip_prefix(&self.root).unwrap_or(Path::new(&name)))
                 && let Ok(data) = entry.metadata()
             {
                 let stamp = FileStamp::from_metadata(&data);
                 if stamp.mtime >= self.since {
-                    self.found.push(TranscriptFile { agent: self.format.agent, path: entry.path(), stamp });
+                    self.found.push(TranscriptFile { agent: self.agent, path: entry.path(), stamp });
                 }
             }
         }
@@ -171,7 +202,7 @@ mod tests {
     }
 
     fn folder_name(agent: Agent, work_dir: &Path) -> String {
-        (format_of(agent).project_folders.unwrap().name)(&work_dir.to_string_lossy())
+        (format_of(agent).layouts[0].project_folders.unwrap().name)(&work_dir.to_string_lossy())
     }
 
     fn touch(path: PathBuf) {

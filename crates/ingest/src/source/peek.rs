@@ -12,7 +12,6 @@ use serde_json::Value;
 
 use super::file::{self, FileStamp};
 use super::reader::TranscriptReader;
-use crate::agents::format_of;
 
 /// Number of bytes that are read.
 const PEEK_BYTES: u64 = 32 * 1024;
@@ -40,12 +39,12 @@ pub(crate) struct TranscriptHead(pub(crate) Vec<u8>);
 
 /// Reads the beginning of an agent's transcript. Fields that cannot be read stay empty.
 pub fn peek(agent: Agent, path: &Path) -> io::Result<(FileStamp, TranscriptPeek)> {
-    let (format, transcript) = (format_of(agent), TranscriptReader::open(agent, path)?);
-    let head = transcript.head();
-    let found = (format.peek)(&head);
+    let transcript = TranscriptReader::open(agent, path)?;
+    let (layout, head) = (transcript.layout, transcript.head());
+    let found = (layout.peek)(&head);
     let peek = TranscriptPeek {
         first_at: found.first_at.filter(|at| at.is_plausible()),
-        is_copy: format.copy_signs.iter().any(|sign| head.contains(sign)),
+        is_copy: layout.copy_signs.iter().any(|sign| head.contains(sign)),
         // Only at the start of a string: people may write about the tag.
         is_own_call: head.contains(&format!("\":\"{OWN_CALL_TAG}")),
         ..found
@@ -64,7 +63,7 @@ pub fn last_timestamp(file: &File, size: u64) -> Option<Timestamp> {
 
 impl TranscriptHead {
     /// The first bytes of a file.
-    pub(super) fn of_file(path: &Path) -> io::Result<Self> {
+    pub(crate) fn of_file(path: &Path) -> io::Result<Self> {
         let (file, stamp) = file::open(path)?;
         Ok(Self::read(&file, stamp.size))
     }
@@ -73,13 +72,21 @@ impl TranscriptHead {
         Self(read_chunk(file, 0, size))
     }
 
+    /// The same with the header as its first line.
+    pub(super) fn after_header(mut self, header: Option<&str>) -> Self {
+        if let Some(header) = header {
+            self.0.splice(0..0, header.bytes().chain([b'\n']));
+        }
+        self
+    }
+
     /// What is stored about a session as a whole, as if it were the first line.
     pub(super) fn from_header(header: &str) -> Self {
         Self(header.as_bytes().to_vec())
     }
 
     /// Whether the file is a SQLite database.
-    pub(super) fn is_database(&self) -> bool {
+    pub(crate) fn is_database(&self) -> bool {
         self.0.starts_with(b"SQLite format 3\0")
     }
 

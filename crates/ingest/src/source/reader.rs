@@ -7,12 +7,14 @@ use std::path::Path;
 use rethread_model::{Agent, EntryLocation};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::address::split_address;
 use super::database::{DatabaseRecord, DatabaseSession, MAX_RECORD_BYTES, next_hash};
-use super::document::JsonDocument;
+use super::document::{ArchivedSession, SessionDocument};
 use super::file::{self, FileStamp, PrefixHashes};
 use super::lines::{TranscriptLine, TranscriptLines};
 use super::peek::TranscriptHead;
-use crate::agents::{Storage, format_of};
+use super::stamp_with_files_beside;
+use crate::agents::{Layout, Storage, format_of};
 
 /// How far a transcript was read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,13 +32,15 @@ pub struct ReadPosition {
 pub struct TranscriptReader {
     /// Identifies the version that was opened.
     pub stamp: FileStamp,
+    /// How it is stored.
+    pub layout: &'static Layout,
     storage: OpenStorage,
 }
 
 #[derive(Debug)]
 enum OpenStorage {
-    Lines(File),
-    Document(JsonDocument),
+    Lines(File, Option<String>),
+    Document(SessionDocument),
     Database(DatabaseSession),
 }
 
@@ -61,23 +65,36 @@ pub struct StoredRecords<'a> {
 impl TranscriptReader {
     /// Opens a transcript of an agent. `InvalidData` means that the agent may be writing it right now.
     pub fn open(agent: Agent, path: &Path) -> io::Result<Self> {
-        let storage = format_of(agent).storage;
-        if let Storage::Database(queries) = storage {
-            let session = DatabaseSession::open(path, queries)?;
-            return Ok(Self { stamp: session.stamp, storage: OpenStorage::Database(session) });
-        }
-        let (file, stamp) = file::open(path)?;
-        let storage = match storage {
-            Storage::Document { records } => OpenStorage::Document(JsonDocument::read(file, stamp.size, records)?),
-            _ => OpenStorage::Lines(file),
+        let layout = format_of(agent).layout_of(path);
+        let (storage, stamp) = match layout.storage {
+            Storage::Database(generations) => {
+                let session = DatabaseSession::open(path, generations)?;
+                let stamp = session.stamp;
+                (OpenStorage::Database(session), stamp)
+            }
+            Storage::Archive { sessions, load } => {
+                let (file, id) = split_address(path).ok_or(io::ErrorKind::NotFound)?;
+                let stamp = archived_stamp(file, id, sessions)?;
+                (OpenStorage::Document(load(file, id)?), stamp)
+            }
+            Storage::Document { load } => {
+                // The stamp first: what is written after it is read the next time.
+                let stamp = stamp_with_files_beside(layout, path, file::open(path)?.1);
+                (OpenStorage::Document(load(path)?), stamp)
+            }
+            Storage::Lines => {
+                let (file, stamp) = file::open(path)?;
+                let stamp = stamp_with_files_beside(layout, path, stamp);
+                (OpenStorage::Lines(file, (layout.header)(path)), stamp)
+            }
         };
-        Ok(Self { stamp, storage })
+        Ok(Self { stamp, layout, storage })
     }
 
-    /// What is stored about the session as a whole, as JSON. Lines have no such record.
+    /// What is stored about the session as a whole, as JSON.
     pub fn header(&self) -> Option<&str> {
         match &self.storage {
-            OpenStorage::Lines(_) => None,
+            OpenStorage::Lines(_, header) => header.as_deref(),
             OpenStorage::Document(document) => Some(&document.header),
             OpenStorage::Database(session) => Some(&session.header),
         }
@@ -86,7 +103,9 @@ impl TranscriptReader {
     /// The beginning of the transcript.
     pub(super) fn head(&self) -> TranscriptHead {
         match &self.storage {
-            OpenStorage::Lines(file) => TranscriptHead::read(file, self.stamp.size),
+            OpenStorage::Lines(file, header) => {
+                TranscriptHead::read(file, self.stamp.size).after_header(header.as_deref())
+            }
             OpenStorage::Document(document) => TranscriptHead::from_header(&document.header),
             OpenStorage::Database(session) => TranscriptHead::from_header(&session.header),
         }
@@ -95,7 +114,7 @@ impl TranscriptReader {
     /// Whether everything before the position is as it was read.
     pub fn has_only_grown(&self, position: &ReadPosition) -> bool {
         let hash = match &self.storage {
-            OpenStorage::Lines(file) => {
+            OpenStorage::Lines(file, _) => {
                 return file::has_only_grown(file, self.stamp.size, position.offset, position.hashes);
             }
             OpenStorage::Document(document) => (0..position.lines)
@@ -107,7 +126,7 @@ impl TranscriptReader {
 
     /// Whether the agent never changes what it wrote, so that a change means another file.
     pub fn only_grows(&self) -> bool {
-        matches!(self.storage, OpenStorage::Lines(_))
+        matches!(self.storage, OpenStorage::Lines(..))
     }
 
     /// Whether it is the file that had this inode. A document gets another one when it is rewritten.
@@ -118,7 +137,7 @@ impl TranscriptReader {
     /// The records after a position.
     pub fn records(&self, position: ReadPosition) -> io::Result<TranscriptRecords<'_>> {
         Ok(match &self.storage {
-            OpenStorage::Lines(file) => {
+            OpenStorage::Lines(file, _) => {
                 let mut file: &File = file;
                 file.seek(SeekFrom::Start(position.offset))?;
                 let rest = self.stamp.size.saturating_sub(position.offset);
@@ -156,6 +175,7 @@ impl StoredRecords<'_> {
     fn next_record(&mut self) -> io::Result<Option<TranscriptLine<'_>>> {
         let storage = self.storage;
         let ReadPosition { offset, lines, .. } = self.position;
+        let mut is_finished = true;
         let (bytes, hash, at) = match storage {
             OpenStorage::Document(document) => {
                 let Some((text, at)) = document.record(lines) else { return Ok(None) };
@@ -165,20 +185,35 @@ impl StoredRecords<'_> {
                 if self.page.len() == 0 {
                     self.page = session.page(lines)?.into_iter();
                 }
-                let Some((hash, json)) = self.page.next() else { return Ok(None) };
-                let is_kept = json.is_some();
-                self.current = json.unwrap_or_default();
-                (is_kept.then_some(self.current.as_str()), hash, offset)
+                let Some(record) = self.page.next() else { return Ok(None) };
+                is_finished = record.is_finished;
+                let is_kept = record.json.is_some();
+                self.current = record.json.unwrap_or_default();
+                (is_kept.then_some(self.current.as_str()), record.version, offset)
             }
-            OpenStorage::Lines(_) => return Ok(None),
+            OpenStorage::Lines(..) => return Ok(None),
         };
         let length = bytes.map_or(MAX_RECORD_BYTES, |bytes| bytes.len() as u64);
         let hash = next_hash(self.position.hashes.head, hash);
-        // A line would end with a newline.
-        self.position =
-            ReadPosition { offset: at + length + 1, lines: lines + 1, hashes: PrefixHashes { head: hash, tail: 0 } };
+        if is_finished {
+            // A line would end with a newline.
+            let hashes = PrefixHashes { head: hash, tail: 0 };
+            self.position = ReadPosition { offset: at + length + 1, lines: lines + 1, hashes };
+        }
         let location = EntryLocation { line: lines + 1, offset: at, length };
         let bytes_or_empty = bytes.unwrap_or_default().as_bytes();
-        Ok(Some(TranscriptLine { bytes: bytes_or_empty, location, has_newline: true, is_skipped: bytes.is_none() }))
+        let is_skipped = bytes.is_none();
+        Ok(Some(TranscriptLine { bytes: bytes_or_empty, location, has_newline: is_finished, is_skipped }))
     }
+}
+
+/// The version of a session in a file with several.
+fn archived_stamp(
+    file: &Path,
+    id: &str,
+    sessions: fn(&Path) -> io::Result<Vec<ArchivedSession>>,
+) -> io::Result<FileStamp> {
+    let (_, stamp) = file::open(file)?;
+    let found = sessions(file)?.into_iter().find(|session| session.id == id).ok_or(io::ErrorKind::NotFound)?;
+    Ok(stamp.of_session(id, found.version))
 }

@@ -10,6 +10,9 @@ use crate::agents::SessionIdentity;
 use crate::parse::is_uuid;
 use crate::source::{MAX_FOLDER_NAME, SourceConfig, TranscriptHead, TranscriptPeek, file};
 
+/// Used if the settings do not say otherwise.
+const DEFAULT_CLEANUP_DAYS: u64 = 30;
+
 /// The directory of the configuration; the first one if there are several.
 pub(super) fn home(source_config: &SourceConfig) -> PathBuf {
     let named = source_config.env_var("CLAUDE_CONFIG_DIR").and_then(|list| list.split(',').next());
@@ -29,6 +32,18 @@ pub(super) fn roots(source_config: &SourceConfig) -> Vec<(PathBuf, &'static str)
         root(source_config.home.join(".claude"), "default location"),
         root(config.join("claude"), "default location of older versions"),
     ]
+}
+
+/// After how many days without a change Claude Code deletes a transcript.
+pub(super) fn retention_days(source_config: &SourceConfig) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct CleanupSettings {
+        #[serde(rename = "cleanupPeriodDays")]
+        days: u64,
+    }
+    let text = file::read_text(&home(source_config).join("settings.json"), 4 << 20);
+    let settings = text.ok().and_then(|text| serde_json::from_str::<CleanupSettings>(&text).ok());
+    Some(settings.map_or(DEFAULT_CLEANUP_DAYS, |settings| settings.days)).filter(|days| *days > 0)
 }
 
 /// Session files are in a project's folder; sub-agent files are there too, or in `<session>/subagents`.

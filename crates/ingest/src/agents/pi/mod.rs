@@ -5,21 +5,36 @@ mod lines;
 
 use rethread_model::Agent;
 
-use super::{AgentFormat, ProjectFolders};
+use super::{AgentFormat, AgentNotes, Layout, ProjectFolders, Reads};
 
 pub(super) use lines::add_message;
 
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
-    recognizes: |head| files::header_id(head).is_some(),
-    peek: files::peek,
-    copy_signs: &["\"parentSession\":\"", "\"branchedFrom\":\""],
-    identify: files::identify,
     // Eight hex digits repeat across sessions; copies are detected by lineage instead. Version 1 has no ids; a line with
     // the same time and content in two files is a copy.
     is_global_id: |id| id.starts_with("line-"),
     is_subagent_id: |id| id.starts_with("subagent-"),
     names_subagents: true,
     session_id_in_path: files::session_id_in_path,
-    project_folders: Some(ProjectFolders { name: files::folder_name, parent: Some("sessions"), are_complete: false }),
-    ..AgentFormat::new(Agent::Pi, files::home, files::roots, lines::events)
+    notes: AgentNotes {
+        versions: "session format 1 – 4",
+        reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost, Reads::Subagents],
+        verified: "client 0.87.1; 50 real transcripts",
+    },
+    ..AgentFormat::new(
+        Agent::Pi,
+        files::home,
+        &[Layout {
+            recognizes: |head| files::header_id(head).is_some(),
+            peek: files::peek,
+            copy_signs: &["\"parentSession\":\"", "\"branchedFrom\":\""],
+            identify: files::identify,
+            project_folders: Some(ProjectFolders {
+                name: files::folder_name,
+                parent: Some("sessions"),
+                are_complete: false,
+            }),
+            ..Layout::new("~/.pi/agent/sessions/*/*.jsonl", files::roots, lines::events)
+        }],
+    )
 };

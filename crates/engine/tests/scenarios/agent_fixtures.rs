@@ -1,0 +1,144 @@
+//! Each agent's hand-written transcripts are read as their `expected.json` says.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rethread_engine::{ListedSession, LogProfile, SessionListRequest, ShowRequest, SyncRequest};
+use rethread_model::{Agent, SessionCounts, SessionKind, Tokens};
+use rethread_testing::TestHome;
+
+/// A case in `expected.json` of an agent's fixtures.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct ExpectedSession {
+    /// The file of the folder to read. SQL is run in a new database.
+    transcript: String,
+    /// Where the agent would store it, below the home directory.
+    path: String,
+    /// Other files of the folder, and where the agent would store them.
+    #[serde(default)]
+    beside: BTreeMap<String, String>,
+    /// The agent's id of the session.
+    session: String,
+    counts: SessionCounts,
+    tokens: Tokens,
+    title: Option<String>,
+    cwd: Option<String>,
+    branch: Option<String>,
+    model: Option<String>,
+    cost_usd: Option<f64>,
+    /// Of the tool calls, in their order.
+    exit_codes: Option<Vec<Option<i64>>>,
+    /// How many sub-agents it started.
+    children: Option<usize>,
+    /// How many records could not be read.
+    warnings: Option<usize>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum ExpectedSessions {
+    One(Box<ExpectedSession>),
+    Several(Vec<ExpectedSession>),
+}
+
+#[test]
+fn each_agents_fixture_is_read_as_it_says() {
+    // S003-01
+    for agent in Agent::ALL {
+        let folder = fixture_folder(agent);
+        let text = read(&folder.join("expected.json"));
+        let expected = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{agent}: expected.json: {error}"));
+        let expected = match expected {
+            ExpectedSessions::One(one) => vec![*one],
+            ExpectedSessions::Several(several) => several,
+        };
+        for case in &expected {
+            check(agent, &folder, case);
+        }
+    }
+}
+
+fn check(agent: Agent, folder: &Path, expected: &ExpectedSession) {
+    let home = TestHome::new();
+    store(&home, &folder.join(&expected.transcript), &expected.path);
+    for (name, path) in &expected.beside {
+        store(&home, &folder.join(name), path);
+    }
+    let context = format!("{agent}: {}", expected.transcript);
+    let request = SyncRequest { agent: Some(agent), ..SyncRequest::default() };
+    let synced = home.engine().sync().run(&request, &mut |_| {});
+    let report = synced.unwrap_or_else(|error| panic!("{context}: {error}"));
+    let session = find(&home, expected, &context);
+    let ListedSession { session, .. } = &session;
+    assert_eq!((session.agent, session.external_id.as_str()), (agent, expected.session.as_str()), "{context}");
+    assert_eq!((session.counts, session.tokens), (expected.counts, expected.tokens), "{context}");
+    let texts = [
+        ("title", &expected.title, &session.name),
+        ("cwd", &expected.cwd, &session.cwd),
+        ("branch", &expected.branch, &session.branch),
+        ("model", &expected.model, &session.model),
+    ];
+    for (what, expected, found) in texts {
+        assert!(expected.is_none() || expected == found, "{context}: {what}: expected {expected:?}, found {found:?}");
+    }
+    if let Some(cost) = expected.cost_usd {
+        let found = session.cost_usd.unwrap_or_default();
+        assert!((found - cost).abs() < 1e-9, "{context}: cost: expected {cost}, found {found}");
+    }
+    if let Some(codes) = &expected.exit_codes {
+        assert_eq!(&exit_codes(&home, &expected.session, &context), codes, "{context}: exit codes");
+    }
+    if let Some(children) = expected.children {
+        assert_eq!(children_of(&home, session.id), children, "{context}: sub-agents");
+    }
+    if let Some(warnings) = expected.warnings {
+        let found: Vec<_> = report.agents.iter().flat_map(|run| &run.warnings).collect();
+        assert_eq!(found.len(), warnings, "{context}: {found:?}");
+    }
+    let again = home.engine().sync().run(&request, &mut |_| {});
+    let read: u64 = again.map(|report| report.agents.iter().map(|run| run.entries).sum()).unwrap_or_default();
+    assert_eq!(read, 0, "{context}: a second sync reads nothing");
+}
+
+fn fixture_folder(agent: Agent) -> PathBuf {
+    let folder = agent.as_str().replace('-', "_");
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../ingest/tests/fixtures").join(folder)
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Puts a fixture where the agent would store it.
+fn store(home: &TestHome, fixture: &Path, path: &str) {
+    if fixture.extension().is_none_or(|extension| extension != "sql") {
+        let bytes = fs::read(fixture).unwrap_or_else(|error| panic!("{}: {error}", fixture.display()));
+        return home.write(path, bytes);
+    }
+    home.write(path, "");
+    let run = rusqlite::Connection::open(home.path(path)).and_then(|database| database.execute_batch(&read(fixture)));
+    run.unwrap_or_else(|error| panic!("{}: {error}", fixture.display()));
+}
+
+fn find(home: &TestHome, expected: &ExpectedSession, context: &str) -> ListedSession {
+    home.engine().sessions().resolve(&expected.session).unwrap_or_else(|error| {
+        let at = "is `path` in expected.json where the agent stores it, and `session` its id?";
+        panic!("{context}: nothing read from {}: {error}; {at}", expected.path)
+    })
+}
+
+fn exit_codes(home: &TestHome, session: &str, context: &str) -> Vec<Option<i64>> {
+    let request = ShowRequest { profile: LogProfile::Full, ..ShowRequest::default() };
+    let shown = home.engine().sessions().show(session, request).unwrap_or_else(|error| panic!("{context}: {error}"));
+    let tools = shown.entries.iter().filter_map(|entry| entry.tool.as_ref());
+    tools.map(|tool| tool.outcome.as_ref().and_then(|outcome| outcome.exit_code).map(i64::from)).collect()
+}
+
+fn children_of(home: &TestHome, parent: rethread_model::SessionId) -> usize {
+    let request = SessionListRequest { include_children: true, ..SessionListRequest::default() };
+    let listed = home.engine().sessions().list(&request).unwrap_or_default();
+    let is_child = |one: &&ListedSession| one.session.kind == SessionKind::Child && one.session.parent == Some(parent);
+    listed.iter().filter(is_child).count()
+}
