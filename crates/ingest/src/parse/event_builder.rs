@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::content::MessageBlock;
 use super::lenient::LenientText;
 use super::tool::tool_use;
+use super::user_text;
 use super::{EventBody, EventScope, PromptDelivery, PromptOrigin, TextSink, TitleRank, TranscriptEvent};
 
 /// Notices and injected texts are stored as one line of at most this many characters.
@@ -40,6 +41,11 @@ impl EventBuilder {
         }
     }
 
+    /// A builder for the same line whose texts have ids of their own, for texts that may be added to the line later.
+    pub(crate) fn with_id(&self, native_id: String) -> Self {
+        Self { scope: self.scope.clone(), ..Self::new(self.location, self.at, native_id) }
+    }
+
     /// Adds an event whose texts are redacted.
     pub(crate) fn push(&mut self, what: EventBody) {
         self.push_with_id(self.native_id.clone(), what);
@@ -69,6 +75,15 @@ impl EventBuilder {
         // Some models write their reasoning into the answer.
         let text = if kind == EntryKind::AssistantText { without_inline_reasoning(&text) } else { text };
         self.add_text_with_delivery(kind, text, message, PromptDelivery::OwnLine, sink);
+    }
+
+    /// Adds a text in a user's place, judged by its words. What a sub-agent is told, a model wrote.
+    pub(crate) fn add_user_text(&mut self, text: &str, is_subagent: bool, sink: &mut TextSink<'_>) {
+        match user_text::classify(text) {
+            Some((EntryKind::Prompt, text)) if is_subagent => self.add_text(EntryKind::Task, text, None, sink),
+            Some((kind, text)) => self.add_text(kind, text, None, sink),
+            None => {}
+        }
     }
 
     /// Adds text that a program put into the conversation, shortened to one line.

@@ -62,6 +62,18 @@ pub(crate) fn tool_outcome(
     }
 }
 
+/// The outcome of a call with a known exit code. A code other than 0 is an error, whatever the flag says.
+pub(crate) fn outcome_with_code(
+    measured: MeasuredResult,
+    is_error: bool,
+    code: Option<i32>,
+    kind: Option<ToolKind>,
+    sink: &mut TextSink<'_>,
+) -> ToolOutcome {
+    let outcome = tool_outcome(measured, is_error || code.is_some_and(|code| code != 0), kind, sink);
+    ToolOutcome { exit_code: code.or(outcome.exit_code), ..outcome }
+}
+
 /// Whether one of our own tools wrote the output; it only quotes memory. Agents put a few words before it.
 fn is_own_output(head: &str) -> bool {
     let beginning = &head[..head.floor_char_boundary(WRAPPER_BYTES + INJECTION_TAG.len())];

@@ -70,19 +70,27 @@ fn slash_command(text: &str) -> Option<(EntryKind, String)> {
 /// Removes the tags that agents added. An unclosed tag extends to the end only if humans never write it: a human may
 /// well ask about `<system-reminder>`.
 pub(crate) fn strip_added_tags(text: &str) -> Cow<'_, str> {
-    let mut text = Cow::Borrowed(text);
-    for name in ADDED_TAGS {
-        let (open, close) = (format!("<{name}"), format!("</{name}>"));
-        let mut from = 0;
-        while let Some(start) = text[from..].find(&open).map(|at| from + at) {
-            let after = text[start + open.len()..].chars().next();
-            let is_tag = after.is_some_and(|next| next == '>' || next.is_whitespace());
-            let end = text[start..].find(&close).map(|at| start + at + close.len());
-            let to_the_end = (name == INJECTION_TAG || (start == 0 && name.starts_with("ide_"))).then_some(text.len());
-            match end.or(to_the_end).filter(|_| is_tag) {
-                Some(end) => text.to_mut().replace_range(start..end, ""),
-                None => from = start + open.len(),
-            }
+    ADDED_TAGS.into_iter().fold(Cow::Borrowed(text), |text, name| {
+        remove_tag(text, name, |start| name == INJECTION_TAG || (start == 0 && name.starts_with("ide_")))
+    })
+}
+
+/// Removes one tag and what it contains, wherever it is closed.
+pub(crate) fn strip_tag<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
+    remove_tag(Cow::Borrowed(text), name, |_| false)
+}
+
+/// Removes a tag and what it contains. `may_be_open` tells whether an unclosed tag at a position extends to the end.
+fn remove_tag<'a>(mut text: Cow<'a, str>, name: &str, may_be_open: impl Fn(usize) -> bool) -> Cow<'a, str> {
+    let (open, close) = (format!("<{name}"), format!("</{name}>"));
+    let mut from = 0;
+    while let Some(start) = text[from..].find(&open).map(|at| from + at) {
+        let after = text[start + open.len()..].chars().next();
+        let is_tag = after.is_some_and(|next| next == '>' || next.is_whitespace());
+        let end = text[start..].find(&close).map(|at| start + at + close.len());
+        match end.or_else(|| may_be_open(start).then_some(text.len())).filter(|_| is_tag) {
+            Some(end) => text.to_mut().replace_range(start..end, ""),
+            None => from = start + open.len(),
         }
     }
     text
