@@ -55,6 +55,20 @@ def install(clients, kit):
     return clients
 
 
+class Missing(Exception):
+    """A client is not installed."""
+
+
+def require(client, clients, kit):
+    """Fails if a client is not installed. Installs it first if there is a kit."""
+    if kit and not client.is_installed(clients):
+        step(f"installing {client.label} into {clients}")
+        words = [client.package] if client.installer == "setup-more.sh" else []
+        subprocess.run(["bash", kit / client.installer, clients, *words], stdin=subprocess.DEVNULL)
+    if not client.is_installed(clients):
+        raise Missing(f"{client.label} is not in {clients}; --install installs it")
+
+
 def skip(why):
     print(f"skipped: {why}", file=sys.stderr)
     sys.exit(SKIPPED)

@@ -1,14 +1,16 @@
 """Options, and one home per group of scenes."""
-import argparse, contextlib, json, shutil, subprocess, tempfile
+import argparse, contextlib, fnmatch, json, shutil, subprocess, tempfile
 from pathlib import Path
 
-from . import claude_scenes, codex_scenes, fault_scenes, pi_scenes, project_scenes, terminal_scenes
+from . import claude_scenes, codex_scenes, fault_scenes, live_scenes, pi_scenes, project_scenes, reading_scenes, terminal_scenes, visibility_scenes
 from .agents import Claude, Codex, Pi, Rethread
-from .checks import Failed
-from .kit import ROOT, find_clients, find_kit
+from .checks import Failed, step
+from .clients import ALL, CodexClient, OpenCodeClient
+from .kit import ROOT, SKIPPED, Missing, find_clients, find_kit, require
 from .model import Model
 
-GROUPS = {
+# Groups with hooks and tools.
+HOOKS = {
     "claude-code": lambda all: claude_scenes.run_claude(all.claude(), None, all.rethread),
     "pi": lambda all: pi_scenes.run_pi(all.claude(), all.pi(), all.rethread),
     "codex": lambda all: codex_scenes.run_codex(None, all.codex(), all.rethread),
@@ -17,13 +19,20 @@ GROUPS = {
     "terminal-pi": lambda all: terminal_scenes.run_pi(all.pi(), all.rethread),
     "faults": lambda all: fault_scenes.run(all.claude(), all.pi(), all.rethread),
 }
+# Groups that read what clients write. They use the second edition of the fake model, which calls several tools for one prompt.
+READING = {
+    **{f"read-{client.name}": lambda all, client=client: reading_scenes.run(all.client(client), all.rethread) for client in ALL},
+    "live": lambda all: live_scenes.run(all.claude(), all.pi(), all.client(CodexClient), all.client(OpenCodeClient), all.rethread),
+    "visibility": lambda all: visibility_scenes.run(all.installed_clients(), all.rethread),
+}
+GROUPS = {**HOOKS, **READING}
 
 
 class Home:
     """A temporary home with the binary, and the agents as they are asked for."""
 
-    def __init__(self, programs, home, model, binary):
-        self.programs, self.home, self.model = programs, home, model
+    def __init__(self, programs, home, model, binary, installer):
+        self.programs, self.home, self.model, self.installer = programs, home, model, installer
         self.rethread = Rethread(binary, home)
         subprocess.run(["git", "init", "-q", "-b", "main", self.rethread.project], check=True)
 
@@ -36,34 +45,63 @@ class Home:
     def codex(self):
         return Codex(self.programs, self.home, self.model, self.rethread)
 
+    def client(self, kind):
+        require(kind, self.programs, self.installer)
+        write_notes(self.rethread.project)
+        return kind(self.programs, self.home, self.model)
+
+    def installed_clients(self):
+        missing = [kind.label for kind in ALL if not kind.is_installed(self.programs)]
+        if missing:
+            step(f"not installed: {', '.join(missing)}")
+        return [self.client(kind) for kind in ALL if kind.is_installed(self.programs)]
+
+
+def write_notes(project):
+    """Commits the file that the clients edit."""
+    if not (project / "notes.txt").exists():
+        (project / "notes.txt").write_text("hello world\n")
+        git = ["git", "-C", project, "-c", "user.name=e2e", "-c", "user.email=e2e@example.org"]
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "-q", "-m", "notes"], check=True)
+
 
 def main(usage):
     options = parse(usage)
     kit = find_kit(options.kit)
     clients = find_clients(options.clients, kit, options.install)
+    installer = kit if options.install else None
     binary = options.binary.absolute() if options.binary else build()
-    failures = []
-    for group, scenes in GROUPS.items():
-        if options.only in (None, group):
-            with folder(options.keep) as home, Model(kit, home / "requests.jsonl") as model:
-                try:
-                    scenes(Home(clients, home, model, binary))
-                except Failed as failed:
-                    print(f"\nFAILED: {group}: {failed}", flush=True)
-                    failures.append(f"{group}: {failed}")
-    print("\n" + ("\n".join(f"FAILED: {failure}" for failure in failures) or "all checks passed"), flush=True)
-    return 1 if failures else 0
+    groups = {group: scenes for group, scenes in GROUPS.items() if not options.only or any(fnmatch.fnmatch(group, only) for only in options.only)}
+    failures, missing = [], []
+    for group, scenes in groups.items():
+        program = "fake_llm2.py" if group in READING else "fake_llm.py"
+        with folder(options.keep) as home, Model(kit, home / "requests.jsonl", program) as model:
+            try:
+                scenes(Home(clients, home, model, binary, installer))
+            except Failed as failed:
+                print(f"\nFAILED: {group}: {failed}", flush=True)
+                failures.append(f"FAILED: {group}: {failed}")
+            except Missing as client:
+                print(f"\nskipped: {group}: {client}", flush=True)
+                missing.append(f"skipped: {group}: {client}")
+    print("\n" + "\n".join([*missing, *failures] or ["all checks passed"]), flush=True)
+    return 1 if failures else SKIPPED if len(missing) == len(groups) else 0
 
 
 def parse(usage):
     parser = argparse.ArgumentParser(prog="scripts/e2e-clients", description=usage.partition("\n")[0])
     parser.add_argument("--clients", type=Path, metavar="DIR", help="folder with the agents; they are installed there if missing")
-    parser.add_argument("--install", action="store_true", help="install the agents into the cache directory if none are found")
+    parser.add_argument("--install", action="store_true", help="install the agents that are missing")
     parser.add_argument("--kit", type=Path, metavar="DIR", help="folder with the installer and the fake model (default: shared/clients beside the project)")
     parser.add_argument("--binary", type=Path, metavar="PATH", help="the rethread binary to test (default: build it)")
-    parser.add_argument("--only", choices=list(GROUPS), metavar="GROUP", help=f"run only this group of scenes: {', '.join(GROUPS)}")
+    parser.add_argument("--only", action="append", metavar="GROUP", help=f"run only these groups of scenes, such as read-*; can be repeated: {', '.join(GROUPS)}")
     parser.add_argument("--keep", action="store_true", help="keep the temporary homes")
-    return parser.parse_args()
+    options = parser.parse_args()
+    for only in options.only or []:
+        if not fnmatch.filter(GROUPS, only):
+            parser.error(f"no group {only!r}; use {', '.join(GROUPS)}")
+    return options
 
 
 @contextlib.contextmanager

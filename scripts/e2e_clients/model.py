@@ -7,11 +7,11 @@ from .checks import REPLY, texts_of
 class Model:
     """The fake model on loopback. It logs every request."""
 
-    def __init__(self, kit, log):
+    def __init__(self, kit, log, program="fake_llm.py"):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.program, self.log = kit / "fake_llm.py", log
+        self.program, self.log = kit / program, log
 
     def __enter__(self):
         command = [sys.executable, self.program, str(self.port), self.log, REPLY]

@@ -1,0 +1,30 @@
+"""Aider: it reads edits out of the answer, and writes one Markdown file in the project."""
+from .base import FAREWELL, GREETING, MODEL, Client
+
+EDIT = r"I change the greeting.\n\nnotes.txt\n```\n<<<<<<< SEARCH\nhello world\n=======\nhello there\n>>>>>>> REPLACE\n```\n"
+
+
+class AiderClient(Client):
+    name, agent, label, program, package = "aider", "aider", "Aider", "aider/bin/aider", "aider"
+
+    def variables(self):
+        return {"OPENAI_API_KEY": "x", "OPENAI_API_BASE": f"{self.url}/v1"}
+
+    def prompts(self):
+        return [f"{GREETING} [[reply {EDIT}]]", FAREWELL]
+
+    def steps(self):
+        return []
+
+    def start(self, prompt):
+        return ["--model", f"openai/{MODEL}", "--weak-model", "openai/fake-weak", "--edit-format", "diff", "--yes-always", "--no-show-model-warnings",
+                "--no-check-update", "--no-analytics", "--message", prompt, "notes.txt"]
+
+    def resume(self, prompt):
+        return ["--restore-chat-history", *self.start(prompt)]
+
+    def session(self):
+        return None
+
+    def resume_command(self):
+        return "aider --restore-chat-history"

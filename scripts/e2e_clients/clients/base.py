@@ -1,0 +1,156 @@
+"""What all clients have in common: a home of their own, a prompt that makes the fake model call tools, and how a run ends."""
+import dataclasses, json, subprocess
+
+from ..checks import REPLY, hold, show
+
+NODE = "node22/node_modules/node/bin"
+GREETING = "Please fix the greeting in notes.txt."
+# Quotation marks, because some clients store a prompt with its quotation marks escaped.
+FAREWELL = 'Now say "goodbye" to the reader.'
+TASK = "List the files of the harbour office, please."
+THOUGHT = "planning the fix"
+MODEL = "fake-1"
+# Seconds for one run. OpenCode and Kilo install a package when they start for the first time.
+PATIENCE = 240
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One tool call of the fake model. `main` is the argument that says what the call is about."""
+
+    tool: str
+    arguments: dict
+    main: str
+    exit_code: int | None = None
+    fails: bool = False
+    is_sub_agent: bool = False
+
+    def directive(self):
+        return f"[[tool {self.tool} {json.dumps(self.arguments)}]]"
+
+
+class Client:
+    """A client in a temporary home, without this machine's environment variables."""
+
+    # Its group, its name in Rethread, its name for people, and its program below the folder with the clients.
+    name = agent = label = program = None
+    node = NODE
+    # The end of the address of a request that asks the model.
+    api = "/chat/completions"
+    model_name = MODEL
+    # The name of the client's package in the installer, and the installer.
+    package, installer = None, "setup-more.sh"
+    # Private chats are read only if the user names the agent.
+    is_private = False
+    # The branch, if the client stores it.
+    branch = None
+    # What the fake model says of each answer: chat and Responses count reasoning as part of the output.
+    usage = {"input": 1000, "output": 56, "cacheRead": 234, "cacheWrite": 0}
+
+    def __init__(self, programs, home, model):
+        self.programs, self.home, self.model, self.project = programs, home, model, home / "project"
+        self.url = f"http://127.0.0.1:{model.port}"
+        path = f"{programs / self.node}:{(programs / self.program).parent}:/usr/local/bin:/usr/bin:/bin"
+        self.environment = {"PATH": path, "HOME": str(home), "TERM": "xterm-256color", "LANG": "C.UTF-8", "USER": "dev", "SHELL": "/bin/bash",
+                            **self.variables()}
+        self.set_up()
+
+    @classmethod
+    def is_installed(cls, programs):
+        return (programs / cls.program).exists()
+
+    def variables(self):
+        """The environment variables it needs."""
+        return {}
+
+    def set_up(self):
+        """Writes its settings."""
+
+    def steps(self):
+        """The calls of the first prompt, in order."""
+        raise NotImplementedError
+
+    def start(self, prompt):
+        """The command of a first prompt."""
+        raise NotImplementedError
+
+    def resume(self, prompt):
+        """The command of another prompt in the same session."""
+        raise NotImplementedError
+
+    def session(self):
+        """The session's ID, as the client wrote it."""
+        raise NotImplementedError
+
+    def resume_command(self):
+        """The command that Rethread has to suggest."""
+        raise NotImplementedError
+
+    def prompts(self):
+        """What the user says: in a new session, and in the resumed one."""
+        return [" ".join([GREETING, *(step.directive() for step in self.steps()), f"[[think {THOUGHT}]]"]), FAREWELL]
+
+    def begin(self):
+        self.run(self.start(self.prompts()[0]))
+
+    def go_on(self):
+        self.run(self.resume(self.prompts()[1]))
+
+    def task(self):
+        """The sub-agent's instructions, as the client sends them."""
+        return TASK
+
+    def replies(self):
+        """The texts of the model."""
+        return [REPLY, REPLY]
+
+    def call_name(self, one):
+        """The name that Rethread gives a call."""
+        return one.tool.rpartition("::")[2]
+
+    def call_count(self):
+        return len(self.steps())
+
+    def tokens(self, answers):
+        """What the fake model reported for so many answers."""
+        return {kind: count * answers for kind, count in self.usage.items()}
+
+    def cost(self, answers):
+        """What the client computes for so many answers, in dollars, or None."""
+        return None
+
+    def greet(self, prompt):
+        """One prompt in a session of its own."""
+        self.run(self.start(prompt))
+
+    def close(self):
+        """Ends what the client left running."""
+
+    def file(self, name):
+        return str(self.project / name)
+
+    def write(self, path, content):
+        target = self.home / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(content if isinstance(content, str) else json.dumps(content))
+
+    def words(self, command):
+        """A command line with the program's full path."""
+        return [str(self.programs / self.program), *command]
+
+    def run(self, command, answers=True, text=""):
+        """Runs the client to its end. Returns what it printed."""
+        print(f"  $ {self.program.rpartition('/')[2]} " + " ".join(word[:60] for word in map(str, command)), flush=True)
+        done = subprocess.run(["timeout", str(PATIENCE), *self.words(command)], cwd=self.project, env=self.environment, input=text, capture_output=True,
+                              text=True, errors="replace")
+        fine = done.returncode == 0 and (not answers or REPLY in done.stdout + done.stderr)
+        if not fine:
+            show(f"exit code {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
+        hold(f"{self.label} answered" if answers else f"{self.label} exited cleanly", fine)
+        return done.stdout
+
+    def newest(self, pattern):
+        """The newest file in its home that matches."""
+        found = sorted(self.home.glob(pattern), key=lambda path: path.stat().st_mtime)
+        hold(f"{self.label} wrote {pattern}", bool(found))
+        return found[-1]
