@@ -27,7 +27,8 @@ class PiClient(Client):
     def start(self, prompt):
         return ["-p", "--provider", "fake", "--model", MODEL, "--session-id", SESSION, prompt]
 
-    resume = start
+    def resume(self, prompt):
+        return ["-p", "--provider", "fake", "--model", MODEL, "--session", SESSION, prompt]
 
     def session(self):
         return SESSION
