@@ -16,6 +16,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     is_subagent_id: |id| id.starts_with("subagent-"),
     names_subagents: true,
     session_id_in_path: files::session_id_in_path,
+    resume: Some("pi --session {id}"),
     notes: AgentNotes {
         versions: "session format 1 – 4",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost, Reads::Subagents],
