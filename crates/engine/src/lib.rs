@@ -97,6 +97,7 @@ pub use reports::{
 };
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
 pub use rethread_ingest::agents::format_of;
+pub use rethread_ingest::source::LiveStatus;
 pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
 pub use rethread_recall::{
     ActivityBlock, Citation, CommandSequence, CommandStats, Confidence, Decision, EntityGraph, FactSource,

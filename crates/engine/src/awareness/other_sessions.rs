@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use rethread_ingest::source::LiveStatus;
 use rethread_model::{Agent, Entry, EntryKind, Session, Timestamp, short_id};
 use rethread_recall::OtherSession;
 use rethread_store::{ActiveSession, ReadStore, SessionKey, SessionNumber, Store, Watermark, WatermarkMove};
 
 use crate::EngineError;
 use crate::awareness::AwarenessService;
-use crate::lifecycle::LifecycleRules;
+use crate::lifecycle::{LifecycleRules, LiveSessions};
 
 /// Sessions without activity for longer than this are ignored.
 pub(super) const ACTIVE_WINDOW_MILLIS: i64 = 24 * 3_600_000;
@@ -86,7 +87,7 @@ impl AwarenessService<'_> {
         now: Timestamp,
     ) -> Result<OtherSessions, EngineError> {
         let seen: HashMap<SessionNumber, Watermark> = store.watermarks(reader)?.into_iter().collect();
-        let lifecycle = self.engine.lifecycle().rules();
+        let (lifecycle, live) = (self.engine.lifecycle().rules(), self.engine.lifecycle().live_sessions());
         let is_first_look = is_first_look(store, reader, !seen.is_empty())?;
         let mut found = OtherSessions { is_first_look, ..OtherSessions::default() };
         for active in store.active_sessions(project, before(now, ACTIVE_WINDOW_MILLIS))? {
@@ -99,7 +100,7 @@ impl AwarenessService<'_> {
             } else if new.entries.iter().any(is_action_or_answer) {
                 found.numbers.push(active.parts[0].number);
                 found.watermarks.push(new.watermarks);
-                let session = describe_session(store, lifecycle, &active, new.entries, now)?;
+                let session = describe_session(store, (lifecycle, &live), &active, new.entries, now)?;
                 found.sessions.push(OtherSession { messages: new.messages, ..session });
             }
             // A prompt without a reaction is reported together with what follows it.
@@ -169,20 +170,22 @@ impl NewEntries {
 /// A session with some of its entries, for a report.
 pub(super) fn describe_session(
     store: &ReadStore,
-    lifecycle: LifecycleRules,
+    (lifecycle, live): (LifecycleRules, &LiveSessions),
     active: &ActiveSession,
     entries: Vec<Entry>,
     now: Timestamp,
 ) -> Result<OtherSession, EngineError> {
-    let session = &active.session;
-    let key = SessionKey::of(session);
+    let mut session = active.session.clone();
+    live.rename(&mut session);
+    let key = SessionKey::of(&session);
     let last_activity = active.parts.iter().filter_map(|part| part.last_activity_at).max();
     let is_message = |entry: &&Entry| matches!(entry.kind, EntryKind::Prompt | EntryKind::AssistantText);
     Ok(OtherSession {
-        name: display_name(session),
+        name: display_name(&session),
         id: short_id(&session.id.to_string()).to_owned(),
         agent: session.agent,
-        state: lifecycle.state(store.lifecycle(key)?.as_ref(), last_activity, now),
+        state: live.state(key, lifecycle.state(store.lifecycle(key)?.as_ref(), last_activity, now)),
+        is_waiting: live.of(key).is_some_and(|live| live.status == Some(LiveStatus::Waiting)),
         branch: session.branch.clone(),
         project: session.project.clone(),
         messages: entries.iter().filter(is_message).count() as u64,

@@ -37,7 +37,7 @@ impl AwarenessService<'_> {
         since: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<OtherSession>, EngineError> {
-        let lifecycle = self.engine.lifecycle().rules();
+        let (lifecycle, live) = (self.engine.lifecycle().rules(), self.engine.lifecycle().live_sessions());
         let mut turns: Vec<Vec<Entry>> = Vec::new();
         for entry in store.recent_entries(active, since)? {
             match turns.last_mut() {
@@ -46,6 +46,6 @@ impl AwarenessService<'_> {
             }
         }
         turns.retain(|turn| turn.iter().any(is_action_or_answer));
-        turns.into_iter().map(|turn| describe_session(store, lifecycle, active, turn, now)).collect()
+        turns.into_iter().map(|turn| describe_session(store, (lifecycle, &live), active, turn, now)).collect()
     }
 }

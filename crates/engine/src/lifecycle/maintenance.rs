@@ -40,13 +40,13 @@ impl LifecycleService<'_> {
 
     pub(crate) fn maintain_store(self, store: &mut Store) -> Result<MaintenanceReport, EngineError> {
         let now = self.engine.now();
-        let lifecycle = self.rules();
+        let (lifecycle, live) = (self.rules(), self.live_sessions());
         let mut done = MaintenanceReport::default();
         let long_ago = Timestamp::from_millis(now.as_millis().saturating_sub(lifecycle.idle_millis.saturating_mul(2)));
         for (agent, external_id) in store.silent_sessions(long_ago)? {
             let key = SessionKey { agent, external_id: &external_id };
             let own = OwnSession::load(store, key)?;
-            let state = lifecycle.state(own.life.as_ref(), own.last_activity(), now);
+            let state = live.state(key, lifecycle.state(own.life.as_ref(), own.last_activity(), now));
             if state == SessionState::Ended && self.end_in_store(store, key, "silence", now, None)?.is_some() {
                 done.ended += 1;
             }

@@ -1,6 +1,7 @@
 //! The life of a session: its states, periods and their archive, and what users attach to it.
 
 mod archive;
+mod live;
 mod maintenance;
 mod session_change;
 mod session_commands;
@@ -8,6 +9,7 @@ mod session_event;
 mod session_events;
 mod state;
 
+pub(crate) use live::LiveSessions;
 pub use maintenance::{MaintenanceReport, TierStatus};
 pub use session_change::{CloseAction, SessionChange, TaskAndNotes};
 pub use session_commands::EndedSession;

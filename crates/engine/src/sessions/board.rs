@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rethread_model::{Agent, Entry, Session, SessionState};
 use rethread_store::{BoardRow, LifecycleRow, ReadStore, SessionKey};
 
+use crate::lifecycle::LiveSessions;
 use crate::{EngineError, ListedSession, SessionService, UsageTotals};
 
 /// Up to this many live sessions of a project are shown even if the requested limit is lower.
@@ -157,6 +158,8 @@ impl SessionService<'_> {
     fn board_in(self, store: &ReadStore, request: &BoardRequest) -> Result<Board, EngineError> {
         let glances = store.board_rows()?;
         let (lifecycle, now) = (self.engine.lifecycle().rules(), self.engine.now());
+        let live = self.engine.lifecycle().live_sessions();
+        let live_numbers = live.numbers(store)?;
         let mut board = Board::default();
         let mut known: BTreeMap<Option<&str>, u64> = BTreeMap::new();
         let mut by_project: BTreeMap<Option<&str>, Vec<GlanceWithState<'_>>> = BTreeMap::new();
@@ -172,6 +175,7 @@ impl SessionService<'_> {
                 continue;
             }
             let state = lifecycle.state(life_of(glance).as_ref(), glance.last_activity_at, now);
+            let state = live_numbers.get(&glance.number).map_or(state, |key| live.state(*key, state));
             board.states.add(state);
             if request.state.is_none_or(|wanted| wanted == state) {
                 by_project.entry(project).or_default().push((glance, state));
@@ -181,7 +185,7 @@ impl SessionService<'_> {
         board.all_projects = known.into_iter().map(|(name, count)| (name.map(str::to_owned), count)).collect();
         board.matching_project_count = by_project.len();
         for (project, sessions) in request.projects.apply(sort_projects(by_project)) {
-            board.projects.push(board_project(store, project, sessions, request.sessions)?);
+            board.projects.push(board_project(store, project, sessions, (request.sessions, &live))?);
         }
         Ok(board)
     }
@@ -191,7 +195,7 @@ fn board_project(
     store: &ReadStore,
     project: Option<&str>,
     mut sessions: Vec<GlanceWithState<'_>>,
-    range: ListRange,
+    (range, live): (ListRange, &LiveSessions),
 ) -> Result<BoardProject, EngineError> {
     let mut states = StateCounts::default();
     for (_, state) in &sessions {
@@ -202,8 +206,8 @@ fn board_project(
         let place = if *state == SessionState::Ended { 0 } else { glance.number.get() };
         (state_rank(*state), std::cmp::Reverse(place))
     });
-    let live = (states.total() - states.ended) as usize;
-    let range = ListRange { limit: range.limit.max(live.min(MAX_LIVE_ALWAYS_SHOWN)), ..range };
+    let live_count = (states.total() - states.ended) as usize;
+    let range = ListRange { limit: range.limit.max(live_count.min(MAX_LIVE_ALWAYS_SHOWN)), ..range };
     let mut shown = Vec::new();
     for (glance, state) in range.apply(sessions) {
         let Some(session) = store.session_by_number(glance.number)? else { continue };
@@ -212,7 +216,7 @@ fn board_project(
         let parent = session.parent.map(|id| store.session_by_id(id)).transpose()?.flatten();
         shown.push(BoardSession {
             parent: parent.map(|(_, session)| session),
-            listed: ListedSession { session, state },
+            listed: ListedSession::new(session, state, live),
             task: labels.task,
             last_prompt: words.last_prompt,
             last_entry: words.last_entry,

@@ -10,10 +10,11 @@ mod timeline;
 use std::borrow::Cow;
 use std::path::Path;
 
-use rethread_ingest::source::project;
+use rethread_ingest::source::{LiveStatus, project};
 use rethread_model::{Agent, Session, SessionState};
 use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
 
+use crate::lifecycle::LiveSessions;
 use crate::{EngineError, SessionService};
 
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
@@ -47,6 +48,18 @@ pub struct ListedSession {
     pub session: Session,
     /// The state at the time of the request.
     pub state: SessionState,
+    /// What it does right now, if its agent says so, and what it waits for.
+    pub live: Option<(LiveStatus, Option<String>)>,
+}
+
+impl ListedSession {
+    /// A session with what its agent says about it. The state follows from its events.
+    pub(crate) fn new(mut session: Session, state: SessionState, live: &LiveSessions) -> Self {
+        live.rename(&mut session);
+        let key = SessionKey::of(&session);
+        let now = live.of(key).and_then(|live| Some((live.status?, live.waiting_for.clone())));
+        Self { state: live.state(key, state), live: now, session }
+    }
 }
 
 impl SessionService<'_> {
@@ -111,17 +124,26 @@ impl SessionService<'_> {
             // The state depends on the clock, so the limit can only be applied after it.
             limit: if request.state.is_none() { request.limit } else { None },
         };
-        let mut all = Vec::new();
+        let (mut all, live) = (Vec::new(), self.engine.lifecycle().live_sessions());
         for session in store.sessions(&filter)? {
-            all.push(self.listed(store, session)?);
+            all.push(self.listed_with(store, session, &live)?);
         }
         let sessions = all.into_iter().filter(|listed| request.state.is_none_or(|state| listed.state == state));
         Ok(sessions.take(request.limit.map_or(usize::MAX, |limit| limit as usize)).collect())
     }
 
     pub(crate) fn listed(self, store: &ReadStore, session: Session) -> Result<ListedSession, EngineError> {
+        self.listed_with(store, session, &self.engine.lifecycle().live_sessions())
+    }
+
+    fn listed_with(
+        self,
+        store: &ReadStore,
+        session: Session,
+        live: &LiveSessions,
+    ) -> Result<ListedSession, EngineError> {
         let life = store.lifecycle(SessionKey::of(&session))?;
         let state = self.engine.lifecycle().rules().state(life.as_ref(), session.last_activity_at, self.engine.now());
-        Ok(ListedSession { session, state })
+        Ok(ListedSession::new(session, state, live))
     }
 }

@@ -1,6 +1,6 @@
 //! Finds the session that a reference means: loads candidates by id, alias and name. `recall` decides among them.
 
-use rethread_ingest::source::{project, shown_session_names};
+use rethread_ingest::source::{live_sessions, project};
 use rethread_model::{Session, SessionId, SessionKind, clip};
 use rethread_recall::{
     HitKind, NameLookup, NameMatch, ReferenceForm, ReferenceMatch, ReferenceOrigin, SearchError, SearchQuery,
@@ -125,9 +125,9 @@ impl SessionService<'_> {
         let lookup = NameLookup::new(text, form, origin.project, &names);
         found = load(store, lookup.by_whole_name())?;
         if found.is_empty() {
-            for (external_id, name) in shown_session_names(&self.engine.source_config()) {
-                if lookup.is_name(&name) {
-                    found.extend(store.sessions_by_exact_reference(&external_id)?);
+            for (_, live) in live_sessions(&self.engine.source_config()) {
+                if live.name.is_some_and(|name| lookup.is_name(&name)) {
+                    found.extend(store.sessions_by_exact_reference(&live.external_id)?);
                 }
             }
         }

@@ -4,10 +4,10 @@
 
 use std::fs;
 
-use rethread_engine::{Engine, SessionListRequest};
+use rethread_engine::{Engine, LiveStatus, SessionListRequest};
 use rethread_model::{Agent, SessionState, Timestamp};
 use rethread_store::LifecycleRow;
-use rethread_testing::TestHome;
+use rethread_testing::{CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, TestHome};
 use serde_json::{Value, json};
 
 use crate::session_helpers::{ANNA, BEN, archives, at, engine, events, hook, key, kinds, prompt, store, work};
@@ -534,4 +534,30 @@ fn ended_session_is_listed_as_ended_and_can_restart() {
     engine(&home, 7).lifecycle().end(BEN).unwrap().unwrap();
     assert_eq!((archives(&home).len(), life(&home).period), (2, 2));
     assert_eq!(listed(8), SessionState::Ended);
+}
+
+#[test]
+fn a_running_session_has_not_ended_and_says_what_it_does() {
+    let home = TestHome::new().frozen_at("2026-06-01T10:00:00Z");
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.sync();
+    let listed = || home.engine().sessions().resolve(CLAUDE_SESSION).unwrap();
+    assert_eq!((listed().state, listed().live), (SessionState::Ended, None), "silent for months");
+    let register = |pid: u32, status: &str| {
+        let entry = json!({"pid": pid, "sessionId": CLAUDE_SESSION, "name": "lexer-work", "nameSource": "user",
+                           "status": status, "waitingFor": "permission"});
+        home.write(&format!(".claude/sessions/{pid}.json"), entry.to_string());
+    };
+    register(std::process::id(), "idle");
+    assert_eq!(listed().state, SessionState::Idle);
+    register(std::process::id(), "waiting");
+    let waiting = Some((LiveStatus::Waiting, Some("permission".to_owned())));
+    assert_eq!((listed().state, listed().live), (SessionState::Active, waiting));
+    assert_eq!(listed().session.name.as_deref(), Some("lexer-work"), "the name its user chose");
+    home.engine().lifecycle().maintain().unwrap();
+    assert_eq!(listed().state, SessionState::Active, "maintenance does not end it");
+    // Entries of ended processes remain.
+    fs::remove_file(home.path(&format!(".claude/sessions/{}.json", std::process::id()))).unwrap();
+    register(999_999_999, "busy");
+    assert_eq!((listed().state, listed().live), (SessionState::Ended, None));
 }

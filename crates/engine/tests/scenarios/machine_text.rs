@@ -182,3 +182,20 @@ fn entries_that_share_a_line_are_all_read_with_a_warning() {
         assert_eq!(warnings.len(), 1, "{warnings:?}");
     }
 }
+
+#[test]
+fn messages_of_other_sessions_are_not_prompts() {
+    let text = "please rebase before you push";
+    let wrapped =
+        format!("<cross-session-message from=\"uds:/tmp/x\" from-name=\"api\">{text}</cross-session-message>");
+    let line = |content: &str| {
+        json!({"type": "user", "origin": {"kind": "peer", "name": "api"}, "turnOrigin": "peer",
+               "message": {"role": "user", "content": content}})
+    };
+    let transcript = queue(session().user("fix the parser"), "enqueue", Some(&wrapped));
+    let transcript = queue(transcript, "dequeue", None);
+    check(
+        transcript.line(line(text)).line(line(&wrapped)).user("and now the lexer"),
+        &["fix the parser", "and now the lexer"],
+    );
+}

@@ -14,7 +14,8 @@ use rethread_model::{Agent, SessionKind};
 use crate::TranscriptEvent;
 use crate::parse::ParseContext;
 use crate::source::{
-    ArchivedSession, DatabaseQueries, SessionDocument, SourceConfig, TranscriptHead, TranscriptPeek, split_address,
+    ArchivedSession, DatabaseQueries, LiveSession, SessionDocument, SourceConfig, TranscriptHead, TranscriptPeek,
+    split_address,
 };
 
 pub use native::explicit_thread_name;
@@ -76,8 +77,8 @@ pub struct AgentFormat {
     pub names_subagents: bool,
     /// The session id in the path of a transcript, which may come from another machine.
     pub session_id_in_path: fn(&str) -> Option<&str>,
-    /// Names that the agent itself shows for its sessions: the session's id, its name.
-    pub(crate) shown_names: fn(&SourceConfig) -> Vec<(String, String)>,
+    /// Sessions that the agent itself lists as running.
+    pub(crate) live_sessions: fn(&SourceConfig) -> Vec<LiveSession>,
     /// The command that continues a session, with `{id}` in place of the session's id.
     pub resume: Option<&'static str>,
     /// Which transcripts the agent deletes.
@@ -229,7 +230,7 @@ impl AgentFormat {
             is_subagent_id: |_| false,
             names_subagents: false,
             session_id_in_path: |_| None,
-            shown_names: |_| Vec::new(),
+            live_sessions: |_| Vec::new(),
             resume: None,
             retention: Retention::Kept,
             notes: AgentNotes { versions: "", reads: &[], verified: "" },

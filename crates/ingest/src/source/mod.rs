@@ -7,6 +7,7 @@ mod document;
 pub mod exclude;
 pub mod file;
 pub mod lines;
+mod live;
 pub mod project;
 
 mod nearby;
@@ -29,6 +30,7 @@ pub(crate) use address::split_address;
 pub use database::DatabaseQueries;
 pub use document::{ArchivedSession, SessionDocument};
 pub(crate) use file::read_text;
+pub use live::{LiveSession, LiveStatus, live_sessions};
 pub(crate) use zstd::unzstd;
 
 pub(crate) use nearby::MAX_FOLDER_NAME;
@@ -207,11 +209,6 @@ pub fn changed_transcript(path: &Path) -> Option<PathBuf> {
 
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found == extension)
-}
-
-/// Names that agents themselves show for their sessions: the agent's id of the session, its name.
-pub fn shown_session_names(source_config: &SourceConfig) -> Vec<(String, String)> {
-    Agent::ALL.iter().flat_map(|agent| (format_of(*agent).shown_names)(source_config)).collect()
 }
 
 /// The identity of a transcript's session, from its path and first lines; `None` while it cannot be determined.

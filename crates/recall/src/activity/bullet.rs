@@ -112,7 +112,9 @@ fn circumstances(
     }
     let branch = other.branch.as_deref().filter(|branch| reader.branch.is_some_and(|own| own != *branch));
     listed.extend(branch.map(|branch| format!("on {}", quote_short(branch, detail.name_chars))));
-    if detail.has_circumstances || other.state == SessionState::Ended {
+    if other.is_waiting {
+        listed.push("waiting for its user".to_owned());
+    } else if detail.has_circumstances || other.state == SessionState::Ended {
         listed.push(other.state.as_str().to_owned());
     }
     listed

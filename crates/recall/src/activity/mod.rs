@@ -34,6 +34,8 @@ pub struct OtherSession {
     pub agent: Agent,
     /// Whether it is still at work.
     pub state: SessionState,
+    /// Whether it waits for an answer of its user.
+    pub is_waiting: bool,
     /// Git branch it works on.
     pub branch: Option<String>,
     /// Project directory; paths inside it are shown relative to it.

@@ -18,6 +18,7 @@ fn did(kind: ToolKind, target: &str, status: ToolStatus) -> Entry {
 
 fn other(name: &str, entries: Vec<Entry>) -> OtherSession {
     OtherSession {
+        is_waiting: false,
         name: name.to_owned(),
         id: "7Q2K9ZD4".to_owned(),
         agent: Agent::Pi,

@@ -43,6 +43,12 @@ pub(super) struct SessionJson<'a> {
     pub(super) model: Option<&'a str>,
     #[schemars(with = "SessionStateJson")]
     state: SessionState,
+    /// What it does right now, if its agent says so: busy, idle or waiting.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    activity: Option<&'static str>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting_for: Option<&'a str>,
     #[schemars(with = "Option<TimestampJson>")]
     started_at: Option<Timestamp>,
     #[schemars(with = "Option<TimestampJson>")]
@@ -85,6 +91,8 @@ impl<'a> SessionJson<'a> {
             branch: session.branch.as_deref(),
             model: session.model.as_deref(),
             state: listed.state,
+            activity: listed.live.as_ref().map(|(status, _)| status.as_str()),
+            waiting_for: listed.live.as_ref().and_then(|(_, reason)| reason.as_deref()),
             started_at: session.started_at,
             last_activity_at: session.last_activity_at,
             transcript: session.transcript.as_deref(),

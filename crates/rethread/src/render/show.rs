@@ -1,7 +1,7 @@
 //! A session as a conversation: messages in full, tool calls on one line each.
 
 use jiff::tz::TimeZone;
-use rethread_engine::{LogProfile, SessionLog};
+use rethread_engine::{ListedSession, LogProfile, SessionLog};
 use rethread_model::{Entry, EntryKind, Session, SessionKind, SessionState, ToolOutcome, ToolStatus, ToolUse};
 use unicode_width::UnicodeWidthStr;
 
@@ -58,7 +58,8 @@ fn header(page: &mut TextPage, log: &SessionLog, reader: &LogView<'_>) {
     page.line(Tone::Strong, &truncate_to_width(&session_label(session), page.width().unwrap_or(usize::MAX)));
     let place = session.project.as_deref().or(session.cwd.as_deref());
     let known = [Some(session.agent.as_str()), place, session.branch.as_deref(), session.model.as_deref()];
-    let about = known.into_iter().flatten().chain([state_name(log.listed.state)]);
+    let state = describe_state(&log.listed);
+    let about = known.into_iter().flatten().chain([state.as_str()]);
     page.row(&about.map(|part| (Tone::Plain, part.to_owned())).collect::<Vec<_>>(), 0);
     let unless_none = |amount: u64, text: String| if amount > 0 { text } else { String::new() };
     let what = [
@@ -190,6 +191,17 @@ fn author_label(speech: EntryKind) -> (&'static str, Tone) {
         EntryKind::Notice => ("notice", Tone::Dim),
         EntryKind::Interruption => ("interrupted", Tone::Error),
         EntryKind::Injected => ("injected", Tone::Dim),
+    }
+}
+
+/// The state, and what the session does if its agent says so: `active, waiting for permission`.
+pub(crate) fn describe_state(listed: &ListedSession) -> String {
+    let state = state_name(listed.state);
+    match &listed.live {
+        None => state.to_owned(),
+        Some((status, Some(reason))) => format!("{state}, {} for {}", status.as_str(), sanitize_line(reason)),
+        Some((status, None)) if status.as_str() == state => state.to_owned(),
+        Some((status, None)) => format!("{state}, {}", status.as_str()),
     }
 }
 

@@ -213,6 +213,7 @@ fn session_card(context: PageContext<'_>, on_board: &BoardSession) -> Markup {
             }
             p.about {
                 (components::state(state))
+                @if let Some((status, _)) = &on_board.listed.live { span { (status.as_str()) } }
                 span { (session.agent.as_str()) }
                 @if let Some(branch) = &session.branch { span.branch { (OneLine(branch)) } }
                 @if let Some(model) = &session.model { span { (OneLine(short_model(model))) } }

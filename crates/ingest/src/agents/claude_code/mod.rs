@@ -14,7 +14,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     call_ids_repeat: false,
     // Parallel calls are flushed in any order.
     results_may_come_first: true,
-    shown_names: registry::shown_names,
+    live_sessions: registry::live_sessions,
     resume: Some("claude --resume {id}"),
     retention: Retention::Days(files::retention_days),
     notes: AgentNotes {

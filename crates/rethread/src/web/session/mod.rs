@@ -97,6 +97,7 @@ fn heading(context: PageContext<'_>, reading: &SessionPage) -> Markup {
             h1.long[name.chars().count() > LONG_NAME_CHARS] { (OneLine(&name)) }
             p.about {
                 (components::state(reading.listed.state))
+                @if let Some((status, _)) = &reading.listed.live { span { (status.as_str()) } }
                 span { (session.agent.as_str()) @if session.kind == SessionKind::Child { ", sub-agent" } @else if reading.parent.is_some() { ", fork" } }
                 @if let Some(branch) = &session.branch { span.branch { (OneLine(branch)) } }
                 @if let Some(model) = &session.model { span { (OneLine(short_model(model))) } }
