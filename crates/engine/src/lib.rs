@@ -52,7 +52,6 @@ mod threads;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rethread_ingest::source::SourceConfig;
 use rethread_model::Space;
 use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
 
@@ -92,12 +91,12 @@ pub use models::{BudgetStatus, ModelError};
 pub use paging::{ListPage, PageRequest};
 pub use questions::{AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffReport, ResolvedReferences};
 pub use reports::{
-    Diagnosis, EngineStatus, Finding, FindingLevel, OwnUsage, SessionType, SessionTypeReduction, UsageGroup,
-    UsageGrouping, UsageReport, UsageRequest, UsageTotals,
+    AgentCoverage, Diagnosis, EngineStatus, Finding, FindingLevel, FoundAgent, OwnUsage, SessionType,
+    SessionTypeReduction, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals,
 };
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
-pub use rethread_ingest::agents::format_of;
-pub use rethread_ingest::source::LiveStatus;
+pub use rethread_ingest::agents::{AgentFormat, Reads, Retention, format_of};
+pub use rethread_ingest::source::{LiveStatus, SourceConfig};
 pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
 pub use rethread_recall::{
     ActivityBlock, Citation, CommandSequence, CommandStats, Confidence, Decision, EntityGraph, FactSource,

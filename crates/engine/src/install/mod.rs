@@ -186,11 +186,6 @@ impl InstallService<'_> {
         (format_of(agent).home)(&self.engine.source_config()).is_dir()
     }
 
-    /// The names of agents that were used on this machine, but whose transcripts cannot be read.
-    pub fn unreadable_agents(self) -> Vec<&'static str> {
-        source::other_agents(&self.engine.source_config())
-    }
-
     /// An agent's folder of a user, or the folder of that name in a project.
     fn agent_folder(self, agent: Agent, scope: InstallScope, in_project: &str) -> PathBuf {
         match scope {

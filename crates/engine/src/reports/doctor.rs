@@ -5,11 +5,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rethread_index::{IndexLag, IndexProblem, index_lag};
+use rethread_ingest::agents::format_of;
 use rethread_ingest::source;
 use rethread_llm::{ChatLimits, NanoUsd};
 use rethread_model::{Agent, counted};
 use rethread_store::ReadStore;
 
+use super::AgentCoverage;
 use crate::{EngineError, ModelError, ReportService};
 
 /// At most this many problems are listed one by one; the rest are counted.
@@ -78,32 +80,60 @@ impl ReportService<'_> {
     }
 
     fn check_sources(self, diagnosis: &mut Diagnosis) {
-        let source_config = self.engine.source_config();
+        let store = self.engine.reader().ok().flatten();
+        let work_dirs = store.as_ref().and_then(|store| store.work_dirs().ok()).unwrap_or_default();
+        let source_config = self.engine.source_config_with(&work_dirs);
         let mut total = 0;
-        for agent in Agent::EXTERNAL {
-            for root in source::roots(agent, &source_config) {
-                let (found, warnings) = source::discover(&root, &|_, _| false);
-                total += found.len();
+        for agent in self.agents_in(store.as_ref()).unwrap_or_default() {
+            let Some(readable) = agent.agent else {
+                let message = format!("{}: {}", agent.label, agent.coverage.explanation().unwrap_or_default());
+                diagnosis.add("agents", FindingLevel::Info, message, None);
+                continue;
+            };
+            let found = self.check_roots(readable, &source_config, diagnosis);
+            total += found.len();
+            if let AgentCoverage::OptIn | AgentCoverage::NotSelected = agent.coverage {
+                let message = agent.coverage.explanation().unwrap_or_default();
+                diagnosis.add(readable.as_str(), FindingLevel::Info, message, None);
+            }
+            self.check_retention(format_of(readable), &found, store.as_ref(), diagnosis);
+        }
+        if total == 0 {
+            let message = "no transcripts of any agent found".to_owned();
+            let hint = "start an agent once, or add its directory, as in: rethread config set sources.claude-code DIR \
+                        (docs/agents.md lists the agents)";
+            diagnosis.add("sources", FindingLevel::Problem, message, Some(hint));
+        }
+    }
+
+    /// Says what is in the places of an agent, and returns it.
+    fn check_roots(
+        self,
+        agent: Agent,
+        source_config: &source::SourceConfig,
+        diagnosis: &mut Diagnosis,
+    ) -> Vec<source::TranscriptFile> {
+        let mut all = Vec::new();
+        for root in source::roots(agent, source_config) {
+            let (found, warnings) = source::discover(&root, &|_, _| false);
+            // A place that older versions used, or that does not exist, is worth a line only if the user named it.
+            if !found.is_empty() || !warnings.is_empty() || !root.reason.starts_with("default location") {
                 let transcripts = counted(found.len() as u64, "transcript", "transcripts");
                 let message = format!("{transcripts} in {} ({})", root.path.display(), root.reason);
                 let health = if found.is_empty() { FindingLevel::Info } else { FindingLevel::Ok };
                 diagnosis.add(agent.as_str(), health, message, None);
-                diagnosis.findings.extend(self.current_directory_finding(&root, &found));
-                for warning in warnings.iter().take(MAX_PROBLEMS_LISTED) {
-                    let message = format!("{}: {}", warning.file, warning.message);
-                    diagnosis.add(agent.as_str(), FindingLevel::Info, message, None);
-                }
             }
+            diagnosis.findings.extend(self.current_directory_finding(&root, &found));
+            for warning in warnings.iter().take(MAX_PROBLEMS_LISTED) {
+                let message = format!("{}: {}", warning.file, warning.message);
+                diagnosis.add(agent.as_str(), FindingLevel::Info, message, None);
+            }
+            all.extend(found);
         }
-        if total == 0 {
-            let [first, others @ ..] = Agent::EXTERNAL;
-            let others = others.map(|agent| format!("sources.{agent}")).join(", ");
-            let hint = format!(
-                "start an agent once, or add its directory: rethread config set sources.{first} DIR (or {others})"
-            );
-            let message = "no transcripts of any agent found".to_owned();
-            diagnosis.add("sources", FindingLevel::Problem, message, Some(&hint));
+        if all.is_empty() {
+            diagnosis.add(agent.as_str(), FindingLevel::Info, "no transcripts yet".to_owned(), None);
         }
+        all
     }
 
     /// How many transcripts an agent probably wrote for the current directory. An estimate: several directories can

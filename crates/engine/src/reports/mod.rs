@@ -1,7 +1,9 @@
 //! Sizes, counts and versions for `status`.
 
+mod agents;
 mod doctor;
 mod reduction;
+mod retention;
 mod usage;
 
 use std::path::PathBuf;
@@ -11,6 +13,7 @@ use rethread_store::{StoreStatistics, UsageFilter};
 
 use crate::{BudgetStatus, EngineError, EnrichmentStatus, ReportService, TierStatus};
 
+pub use agents::{AgentCoverage, FoundAgent};
 pub(crate) use doctor::with_cause;
 pub use doctor::{Diagnosis, Finding, FindingLevel};
 pub use reduction::{SessionType, SessionTypeReduction};
@@ -27,6 +30,8 @@ pub struct EngineStatus {
     pub index_bytes: u64,
     /// How far the search index is behind the store. Searches read the missing entries from the store.
     pub index_lag: IndexLag,
+    /// The agents that were used on this machine.
+    pub agents: Vec<FoundAgent>,
     /// Counts of what is stored. `None` before the first sync.
     pub statistics: Option<StoreStatistics>,
     /// How much of the transcripts is kept, by session type.
@@ -49,6 +54,7 @@ impl ReportService<'_> {
         let store = self.engine.reader()?;
         let budget = self.engine.models().budget_status(store.as_ref())?;
         let enrichment = self.engine.enrichment().status(store.as_ref())?;
+        let agents = self.agents_in(store.as_ref())?;
         if let Some(store) = store {
             statistics = Some(store.statistics()?);
             reductions = reduction::reduction_by_type(&store.work_counts(&UsageFilter::default())?);
@@ -60,6 +66,7 @@ impl ReportService<'_> {
             database_bytes: self.engine.location().size_bytes(),
             index_bytes: rethread_index::size_bytes(&self.engine.index().folder()),
             index_lag,
+            agents,
             statistics,
             reductions,
             tiers,

@@ -538,7 +538,7 @@ fn ended_session_is_listed_as_ended_and_can_restart() {
 
 #[test]
 fn a_running_session_has_not_ended_and_says_what_it_does() {
-    let home = TestHome::new().frozen_at("2026-06-01T10:00:00Z");
+    let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
     let listed = || home.engine().sessions().resolve(CLAUDE_SESSION).unwrap();

@@ -2,6 +2,7 @@
 
 mod activity;
 mod agent_fixtures;
+mod agents_found;
 mod aliases;
 mod ask;
 mod awareness;

@@ -35,7 +35,7 @@ pub(crate) use zstd::unzstd;
 
 pub(crate) use nearby::MAX_FOLDER_NAME;
 pub use nearby::ProjectPlaces;
-pub use other_agents::other_agents;
+pub use other_agents::{UnreadAgent, unread_agents};
 pub(crate) use peek::TranscriptHead;
 pub use peek::{TranscriptPeek, last_timestamp, peek};
 pub use reader::{ReadPosition, TranscriptReader, TranscriptRecords};

@@ -1,39 +1,32 @@
-//! Agents whose transcripts we cannot read yet, so that users see why one is missing.
+//! Agents whose transcripts we do not read, so that users see why one is missing.
 
-use rethread_model::Agent;
+use std::path::PathBuf;
 
 use super::SourceConfig;
 
-/// Names and folders in the home directory. A folder that several agents share is not listed.
-const OTHER_AGENTS: [(&str, &str); 22] = [
-    ("Aider", ".aider"),
-    ("Amp", ".local/share/amp"),
-    ("Cline", ".cline"),
-    ("Codex", ".codex"),
-    ("Continue", ".continue"),
-    ("Copilot CLI", ".copilot"),
-    ("Crush", ".local/share/crush"),
-    ("Cursor", ".cursor"),
-    ("Factory Droid", ".factory"),
-    ("Gemini CLI", ".gemini"),
-    ("goose", ".local/share/goose"),
-    ("Grok Build", ".grok"),
-    ("Hermes", ".hermes"),
-    ("Junie", ".junie"),
-    ("Kilo", ".local/share/kilo"),
-    ("Kimi Code", ".kimi-code"),
-    ("Kiro", ".kiro"),
-    ("OpenClaw", ".openclaw"),
-    ("OpenCode", ".local/share/opencode"),
-    ("Qwen Code", ".qwen"),
-    ("Windsurf", ".codeium/windsurf"),
-    ("Zed", ".local/share/zed/threads"),
-];
+const ENCRYPTED: &str = "its transcripts are encrypted";
+const ON_ITS_SERVER: &str = "its threads are on its server";
 
-/// The names of other agents that were used on this machine.
-pub fn other_agents(source_config: &SourceConfig) -> Vec<&'static str> {
-    let is_read = |name: &str| Agent::ALL.iter().any(|agent| agent.label() == name);
-    let is_used = |folder: &str| source_config.home.join(folder).is_dir();
-    let others = OTHER_AGENTS.iter().filter(|(name, folder)| !is_read(name) && is_used(folder));
-    others.map(|(name, _)| *name).collect()
+/// Names, folders in the home directory, and why they are not read.
+const OTHER_AGENTS: [(&str, &str, &str); 2] =
+    [("Amp", ".local/share/amp", ON_ITS_SERVER), ("Windsurf", ".codeium/windsurf", ENCRYPTED)];
+
+/// An agent that was used on this machine and is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadAgent {
+    /// Its name.
+    pub label: &'static str,
+    /// The folder that shows that it was used.
+    pub path: PathBuf,
+    /// Why it is not read, as the end of a sentence.
+    pub reason: &'static str,
+}
+
+/// The other agents that were used on this machine.
+pub fn unread_agents(source_config: &SourceConfig) -> Vec<UnreadAgent> {
+    let found = |(label, folder, reason): &(&'static str, &str, &'static str)| {
+        let path = source_config.home.join(folder);
+        path.is_dir().then_some(UnreadAgent { label, path, reason })
+    };
+    OTHER_AGENTS.iter().filter_map(found).collect()
 }

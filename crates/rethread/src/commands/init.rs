@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use rethread_engine::{
-    AgentSyncPlan, Engine, HostInstaller, InstallLocation, InstallPlan, InstallScope, SessionListRequest, SyncRequest,
+    AgentCoverage, AgentSyncPlan, Engine, HostInstaller, InstallLocation, InstallPlan, InstallScope,
+    SessionListRequest, SyncRequest,
 };
 use rethread_model::Agent;
 
@@ -14,14 +15,14 @@ use crate::failure::Failure;
 use crate::render::{CellAlign, TextPage, Tone, bytes, count, number};
 
 /// Columns of an agent's name.
-const NAME_WIDTH: usize = 13;
+const NAME_WIDTH: usize = Agent::MAX_NAME_LENGTH + 2;
 
 /// What was found, and what `init` would do.
 struct InitPlan {
     /// The agents that can be read, with or without transcripts.
     agents: Vec<AgentSyncPlan>,
-    /// Names of agents that cannot be read.
-    unreadable: Vec<&'static str>,
+    /// Agents that are not read: the label and why.
+    unread: Vec<(&'static str, String)>,
     /// The value of `--agents`, to be stored; empty if it was not given.
     selected: String,
     hooks: Vec<(Agent, InstallPlan)>,
@@ -36,12 +37,12 @@ pub(crate) fn run(context: &CommandContext, args: &InitArgs) -> Result<Exit, Fai
     }
     let engine = context.engine()?;
     let agents = readable_agents(&engine)?;
-    let unreadable = engine.install().unreadable_agents();
+    let unread = unread_agents(&engine)?;
     if agents.is_empty() {
-        return no_agents(&context, &unreadable);
+        return no_agents(&context, &unread);
     }
     let hooks = if args.no_hooks { Vec::new() } else { hook_plans(&context, &engine, &agents) };
-    let plan = InitPlan { agents, unreadable, selected, hooks };
+    let plan = InitPlan { agents, unread, selected, hooks };
     show_plan(&context, &engine, &plan)?;
     if !args.yes && !context.printer.can_ask() {
         context.printer.note_line("Nothing was changed.");
@@ -75,6 +76,15 @@ fn readable_agents(engine: &Engine) -> Result<Vec<AgentSyncPlan>, Failure> {
         }
     }
     Ok(found)
+}
+
+/// The agents that were used on this machine and are not read, and why.
+fn unread_agents(engine: &Engine) -> Result<Vec<(&'static str, String)>, Failure> {
+    let found = engine.reports().agents()?.into_iter();
+    // What the user left out needs no explanation.
+    let is_listed = |coverage| matches!(coverage, AgentCoverage::OptIn | AgentCoverage::Impossible { .. });
+    let unread = found.filter(|found| is_listed(found.coverage));
+    Ok(unread.filter_map(|found| Some((found.label, found.coverage.explanation()?))).collect())
 }
 
 fn read(context: &CommandContext, engine: &Engine, selected: &str) -> Result<(), Failure> {
@@ -151,15 +161,16 @@ fn print_found(page: &mut TextPage, plan: &InitPlan) {
         let size = if run.files_changed == 0 { "nothing new".to_owned() } else { bytes(run.bytes) };
         page.line(Tone::Plain, &format!(" {noun}, {size}"));
     }
-    print_unreadable(page, &plan.unreadable);
+    print_unread(page, &plan.unread);
 }
 
-fn print_unreadable(page: &mut TextPage, names: &[&str]) {
-    if names.is_empty() {
-        return;
+fn print_unread(page: &mut TextPage, unread: &[(&str, String)]) {
+    for (label, reason) in unread {
+        page.add(Tone::Plain, "  ").line(Tone::Dim, &format!("{label}: {reason}"));
     }
-    page.add(Tone::Plain, "  ").line(Tone::Dim, &format!("{}: transcripts cannot be read yet.", names.join(", ")));
-    page.line(Tone::Dim, "  They can still use the memory as MCP tools: add `rethread mcp` as a server.");
+    if !unread.is_empty() {
+        page.line(Tone::Dim, "  They can still use the memory as MCP tools: add `rethread mcp` as a server.");
+    }
 }
 
 fn print_hooks(page: &mut TextPage, hooks: &[(Agent, InstallPlan)]) {
@@ -209,12 +220,14 @@ fn suggest(context: &CommandContext, engine: &Engine) -> Result<(), Failure> {
 }
 
 /// Plays the demo instead, so that a new user sees what to expect.
-fn no_agents(context: &CommandContext, unreadable: &[&str]) -> Result<Exit, Failure> {
-    let agents = Agent::any_of(&Agent::EXTERNAL);
+fn no_agents(context: &CommandContext, unread: &[(&str, String)]) -> Result<Exit, Failure> {
+    let agents = Agent::EXTERNAL.map(Agent::label).join(", ");
     let mut page = context.printer.page();
-    page.line(Tone::Strong, &format!("No transcripts of {agents} were found."));
-    print_unreadable(&mut page, unreadable);
-    page.line(Tone::Plain, "`rethread doctor` shows where Rethread looks for them. Here is a demo instead:").end_line();
+    page.line(Tone::Strong, "No transcripts of a coding agent were found.");
+    page.line(Tone::Plain, &format!("Rethread reads: {agents}."));
+    print_unread(&mut page, unread);
+    page.line(Tone::Plain, "To add a directory with transcripts: rethread config set sources.claude-code DIR");
+    page.line(Tone::Plain, "Here is a demo instead:").end_line();
     context.printer.answer(&page)?;
     demo::run_in_temporary_home(context)
 }

@@ -1,5 +1,6 @@
 //! JSON output of `--json` and of the HTTP API. The keys are a public contract: add keys, never rename them.
 
+mod agents;
 mod ask;
 mod awareness;
 mod card;
@@ -282,6 +283,8 @@ pub(crate) struct StatusJson<'a> {
     schema: u8,
     version: &'static str,
     home: String,
+    /// The agents that were used on this machine.
+    agents: Vec<agents::FoundAgentJson>,
     database_bytes: u64,
     index_bytes: u64,
     /// Entries not indexed yet; null if there is no usable index.
@@ -373,6 +376,7 @@ impl<'a> StatusJson<'a> {
         let redactions = statistics.into_iter().flat_map(|all| &all.redactions);
         Self {
             schema: SCHEMA,
+            agents: status.agents.iter().map(agents::FoundAgentJson::new).collect(),
             version: status.version,
             home: status.folder.display().to_string(),
             database_bytes: status.database_bytes,

@@ -1,6 +1,6 @@
 //! Text output of `rethread status`: storage, counts, budget and compression.
 
-use rethread_engine::{BudgetStatus, EngineStatus, IndexLag, MemoryTiers, TierStatus};
+use rethread_engine::{AgentCoverage, BudgetStatus, EngineStatus, FoundAgent, IndexLag, MemoryTiers, TierStatus};
 
 use super::format::{bytes, count, number};
 use super::{CellAlign, TextPage, Tone, enrichment_summary, reduction_table};
@@ -12,6 +12,7 @@ pub(crate) fn status(page: &mut TextPage, status: &EngineStatus) {
     page.line(Tone::Strong, &format!("Rethread {}", status.version));
     row(page, "home", &status.folder.display().to_string());
     row(page, "budget", &budget(&status.budget));
+    agents(page, &status.agents);
     let Some(all) = &status.statistics else {
         row(page, "store", "none yet");
         return;
@@ -47,6 +48,17 @@ pub(crate) fn status(page: &mut TextPage, status: &EngineStatus) {
     if !status.reductions.is_empty() {
         page.end_line();
         reduction_table(page, &status.reductions);
+    }
+}
+
+/// The agents that were used on this machine, and whether they are read.
+fn agents(page: &mut TextPage, agents: &[FoundAgent]) {
+    for (at, found) in agents.iter().enumerate() {
+        let read = match found.coverage {
+            AgentCoverage::Read { sessions } => format!("{}: {}", found.label, count(sessions, "session")),
+            other => format!("{}: {}", found.label, other.explanation().unwrap_or_default()),
+        };
+        row(page, if at == 0 { "agents" } else { "" }, &read);
     }
 }
 

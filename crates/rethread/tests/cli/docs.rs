@@ -4,6 +4,9 @@
 #[path = "../../src/cli/mod.rs"]
 mod cli;
 
+#[path = "agents.rs"]
+mod agents;
+
 use std::fmt::Write;
 use std::path::Path;
 
@@ -57,6 +60,11 @@ fn settings_reference_is_up_to_date() {
         writeln!(out, "| `{}` | {values} | {default} | `{variable}` | {} |", key.name, key.help).unwrap();
     }
     compare("docs/config.md", &out);
+}
+
+#[test]
+fn agent_reference_is_up_to_date() {
+    compare("docs/agents.md", &agents::reference(HOW));
 }
 
 fn chapter(command: &Command, parent: &str, out: &mut String) {

@@ -1,0 +1,78 @@
+//! Writes `docs/agents.md` from the table of agents.
+
+use std::fmt::Write;
+
+use rethread_engine::{AgentFormat, Reads, Retention, SourceConfig, format_of};
+use rethread_model::Agent;
+
+const ABOUT: &str = "# Agents
+
+Rethread reads what these agents write anyway. Nothing has to be turned on, except for the agents marked *opt-in*: their
+sessions also contain private conversations, so they are read only if `intake.agents` names them. `rethread doctor` says
+which agents were found on your machine; `sources.<agent>` adds a directory, and variables that move an agent's files
+are honored.
+
+Of every agent we read the human's prompts, apart from text that programs add to them, the model's answers, the
+directory and the title. The column *also read* says what else its files contain: tool calls with their outcome, exit
+codes of commands, tokens, the cost as the agent calculated it, and the sessions of sub-agents. Without a recorded cost,
+`rethread usage` calculates it from the tokens where the price of the model is known.
+
+What an agent deletes stays in Rethread, once it was read. *Deleted by the agent* says when that happens.
+";
+
+const UNREADABLE: &str = "
+## Not readable
+
+| agent | why |
+|---|---|
+| Windsurf (Devin Desktop) | Its conversations are encrypted on disk, and only a cache of what its server has. |
+| Amp | Its threads are on its server; the local files are empty or missing. |
+
+Both can still use the memory through MCP.
+";
+
+/// The whole page.
+pub(super) fn reference(how: &str) -> String {
+    let mut out = format!("{how}\n\n{ABOUT}\n");
+    out += "| agent | name | also read | continue a session | deleted by the agent |\n|---|---|---|---|---|\n";
+    for agent in Agent::EXTERNAL {
+        let format = format_of(agent);
+        let opt_in = if agent.is_opt_in() { " (opt-in)" } else { "" };
+        let resume = format.resume.map_or("–".to_owned(), |command| format!("`{}`", command.replace("{id}", "ID")));
+        let (reads, deleted) = (also_read(format), deletion(format));
+        writeln!(out, "| {}{opt_in} | `{agent}` | {reads} | {resume} | {deleted} |", agent.label()).unwrap();
+    }
+    out += "\n## Where, which versions, and how it was verified\n\n";
+    out += "| agent | location | versions | verified with |\n|---|---|---|---|\n";
+    for agent in Agent::EXTERNAL {
+        let format = format_of(agent);
+        let places: Vec<String> = format.layouts.iter().map(|layout| format!("`{}`", layout.location)).collect();
+        let notes = format.notes;
+        let places = places.join("<br>");
+        writeln!(out, "| {} | {places} | {} | {} |", agent.label(), notes.versions, notes.verified).unwrap();
+    }
+    out + UNREADABLE
+}
+
+fn also_read(format: &AgentFormat) -> String {
+    let name = |reads: &Reads| match reads {
+        Reads::Tools => "tools",
+        Reads::ExitCodes => "exit codes",
+        Reads::Tokens => "tokens",
+        Reads::Cost => "cost",
+        Reads::Subagents => "sub-agents",
+    };
+    let names: Vec<&str> = format.notes.reads.iter().map(name).collect();
+    if names.is_empty() { "–".to_owned() } else { names.join(", ") }
+}
+
+fn deletion(format: &AgentFormat) -> String {
+    match format.retention {
+        Retention::Kept => "never".to_owned(),
+        Retention::Days(days) => match days(&SourceConfig::default()) {
+            Some(days) => format!("after {days} days"),
+            None => "if you set it so".to_owned(),
+        },
+        Retention::Newest(count) => format!("all but the newest {count}"),
+    }
+}
