@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rethread_engine::{ListedSession, LogProfile, SessionListRequest, ShowRequest, SyncRequest};
+use rethread_ingest::agents::made_up::create_database;
 use rethread_model::{Agent, SessionCounts, SessionKind, Tokens};
 use rethread_testing::TestHome;
 
@@ -118,8 +119,7 @@ fn store(home: &TestHome, fixture: &Path, path: &str) {
         return home.write(path, bytes);
     }
     home.write(path, "");
-    let run = rusqlite::Connection::open(home.path(path)).and_then(|database| database.execute_batch(&read(fixture)));
-    run.unwrap_or_else(|error| panic!("{}: {error}", fixture.display()));
+    create_database(&home.path(path), &read(fixture)).unwrap_or_else(|error| panic!("{}: {error}", fixture.display()));
 }
 
 fn find(home: &TestHome, expected: &ExpectedSession, context: &str) -> ListedSession {

@@ -43,6 +43,11 @@ pub fn use_made_up_agents() {
     ARE_USED.store(true, Ordering::Relaxed);
 }
 
+/// Creates a database of an agent from SQL, for fixtures.
+pub fn create_database(path: &Path, sql: &str) -> rusqlite::Result<()> {
+    Connection::open(path)?.execute_batch(sql)
+}
+
 /// The writing side of the made-up database.
 #[derive(Debug)]
 pub struct MadeUpDatabase(Connection);
