@@ -15,8 +15,8 @@ CLAUDE_TYPES = {"user", "assistant", "system", "summary", "progress", "attachmen
 
 
 def recognizes(path, lines):
-    """Whether any line looks like a line of Claude Code."""
-    return any(string(l.obj.get("type")) in CLAUDE_TYPES for l in lines)
+    """Whether any line looks like a line of Claude Code. Qwen Code names its types alike."""
+    return ".qwen" not in path.split(os.sep) and any(string(l.obj.get("type")) in CLAUDE_TYPES for l in lines)
 
 
 @dataclass

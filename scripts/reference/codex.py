@@ -72,8 +72,8 @@ def prompt_of(kind, payload):
     return None
 
 
-def call_id(payload, position):
-    return string(payload.get("call_id")) or string(payload.get("id")) or position
+def call_id(payload):
+    return string(payload.get("call_id")) or string(payload.get("id"))
 
 
 def edited_by(payload):
@@ -204,7 +204,7 @@ def steps_of(recorded):
             if text := human(text_in(payload.get("content"))):
                 steps.append(("prompt", position, text))
         elif type_ in CALLS:
-            steps.append(("call", call_id(payload, position), edited_by(payload)))
+            steps.append(("call", (call_id(payload), position), edited_by(payload)))
         elif type_ in OUTPUTS and failed_output(payload.get("output")):
             steps.append(("error", string(payload.get("call_id")), None))
     return steps
@@ -223,25 +223,25 @@ def count_file(path, recorded, by_thread):
     if isinstance(start, int):
         recorded = [r for r in recorded if r[0] == "session_meta" or not isinstance(r[2], int) or r[2] >= start]
 
-    tally = new_tally()
-    calls = set()
+    tally, calls, cwd = new_tally(), set(), string(meta.get("cwd")) or "/"
     for kind, identity, detail in steps_of(recorded):
         if kind == "prompt":
             tally.prompts.append(detail)
         elif kind == "message":
             tally.messages.add(identity)
         elif kind == "call":
-            calls.add(identity)
-            tally.messages.add(("call", identity))
-            tally.edited |= detail
+            calls.add(identity[0])
+            tally.calls.add(identity)
+            tally.messages.add(identity)
+            # Patches name the same file by its relative and by its absolute path.
+            tally.edited |= {os.path.normpath(os.path.join(cwd, edited)) for edited in detail}
         elif kind == "error":
             tally.errors.add(identity)
-    tally.calls = calls
     tally.errors &= calls
     count_tokens(tally, recorded, inherited)
     names = [n for _, p, _ in recorded if p.get("type") == "thread_name_updated" and (n := string(p.get("thread_name")))]
     external_id = string(meta.get("id")) or os.path.basename(path).removesuffix(".jsonl")
-    return session_result(AGENT, external_id, path, tally, parent=parent or origin, child=child, cwd=string(meta.get("cwd")),
+    return session_result(AGENT, external_id, path, tally, parent=parent or origin, child=child, cwd=cwd,
                           title=names[-1] if names else next(iter(tally.prompts), None))
 
 
