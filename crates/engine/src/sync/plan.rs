@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rethread_ingest::agents::SessionIdentity;
 use rethread_ingest::source::exclude::ExcludeRules;
 use rethread_ingest::source::file::{self, FileStamp, PrefixHashes};
-use rethread_ingest::source::{self, ReadPosition, TranscriptFile, TranscriptPeek, aliases};
+use rethread_ingest::source::{self, ReadPosition, TranscriptFile, TranscriptPeek, TranscriptRoot, aliases};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionNumber, TranscriptRow};
@@ -170,16 +170,16 @@ impl SyncPlan {
             all.extend(found);
             plan.warnings.extend(warnings.into_iter().map(|warning| (agent, warning)));
         };
+        let source_config = engine.source_config_with(work_dirs);
+        let agents = engine.sync().agents_to_read(request.agent).into_iter();
+        let roots: Vec<TranscriptRoot> = agents.flat_map(|agent| source::roots(agent, &source_config)).collect();
         if request.paths.is_empty() {
-            let source_config = engine.source_config_with(work_dirs);
-            for agent in engine.sync().agents_to_read(request.agent) {
-                for root in source::roots(agent, &source_config) {
-                    take(self, agent, source::discover(&root, &|_, _| false));
-                }
+            for root in &roots {
+                take(self, root.agent, source::discover(root, &|_, _| false));
             }
             for folder in engine.sync().alias_folders(work_dirs) {
                 if let Some((agent, folder)) = aliases::transcripts_folder(&folder) {
-                    take(self, agent, source::discover_path(&folder));
+                    take(self, agent, source::discover_path(&folder, &roots));
                 }
             }
         }
@@ -189,7 +189,7 @@ impl SyncPlan {
                 return Err(EngineError::PathNotFound(path));
             }
             // No agent is known for a file that cannot be read; the report of the first one lists it.
-            take(self, Agent::ALL[0], source::discover_path(&path.canonicalize().unwrap_or(path)));
+            take(self, Agent::ALL[0], source::discover_path(&path.canonicalize().unwrap_or(path), &roots));
         }
         let since = request.since.or_else(|| engine.sync().oldest_to_read().filter(|_| request.paths.is_empty()));
         let since = since.map(|since| since.as_millis().saturating_mul(1_000_000));

@@ -174,15 +174,26 @@ pub fn stamp(agent: Agent, path: &Path) -> Option<FileStamp> {
     }
 }
 
-/// The transcripts at an explicit path, a file or a directory; the agent is detected from their content.
-pub fn discover_path(path: &Path) -> (Vec<TranscriptFile>, Vec<Warning>) {
+/// The transcripts at an explicit path, a file or a directory. Below one of the roots the agent is known; elsewhere it
+/// is detected from the content.
+pub fn discover_path(path: &Path, roots: &[TranscriptRoot]) -> (Vec<TranscriptFile>, Vec<Warning>) {
     let (found, warnings) = walk::walk(path, &may_be_transcript);
     let detected = found.into_iter().filter_map(|(path, stamp)| {
-        let head = TranscriptHead::of_file(&path).ok()?;
-        let (agent, layout) = detect(&path, &head)?;
+        let (agent, layout) = owner(&path, roots).or_else(|| detect(&path, &TranscriptHead::of_file(&path).ok()?))?;
         transcripts_in(agent, layout, &path, stamp, &|_, _| false).ok()
     });
     (detected.flatten().collect(), warnings)
+}
+
+/// The agent that stores a file in this place: that of the innermost root.
+fn owner(path: &Path, roots: &[TranscriptRoot]) -> Option<(Agent, &'static Layout)> {
+    let is_owner = |root: &&TranscriptRoot| match path.strip_prefix(&root.path) {
+        Ok(below) if below.as_os_str().is_empty() => root.layout.is_file_named(path),
+        Ok(below) => root.layout.is_file_named(below),
+        Err(_) => false,
+    };
+    let innermost = roots.iter().filter(is_owner).max_by_key(|root| root.path.components().count())?;
+    Some((innermost.agent, innermost.layout))
 }
 
 /// The agent that wrote a file, judged by its content and, if several may have written it, by its name.

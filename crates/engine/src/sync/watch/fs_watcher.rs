@@ -53,9 +53,13 @@ impl FsWatcher {
 
     /// Starts to watch those directories that exist and are not watched yet. Returns whether there were any: files
     /// written to them before are not reported, so they must be read in full.
-    pub(super) fn watch_new_folders(&mut self, folders: &[PathBuf], on_event: WatchCallback<'_>) -> bool {
+    pub(super) fn watch_new_folders(
+        &mut self,
+        folders: &BTreeMap<PathBuf, RecursiveMode>,
+        on_event: WatchCallback<'_>,
+    ) -> bool {
         let mut is_new = false;
-        for folder in folders {
+        for (folder, mode) in folders {
             let identity = identity_of(folder);
             let known = self.watched.get(folder).copied();
             if identity == known || (identity.is_some() && self.polled.contains(folder)) {
@@ -65,7 +69,7 @@ impl FsWatcher {
                 self.unwatch(folder);
             }
             if let Some(identity) = identity {
-                self.watch_folder(folder, identity, on_event);
+                self.watch_folder((folder, *mode), identity, on_event);
                 is_new = true;
             }
         }
@@ -90,8 +94,13 @@ impl FsWatcher {
         self.watched.clear();
     }
 
-    fn watch_folder(&mut self, folder: &Path, identity: FolderIdentity, on_event: WatchCallback<'_>) {
-        let tried = self.watcher.as_mut().map(|watcher| watcher.watch(folder, RecursiveMode::Recursive));
+    fn watch_folder(
+        &mut self,
+        (folder, mode): (&Path, RecursiveMode),
+        identity: FolderIdentity,
+        on_event: WatchCallback<'_>,
+    ) {
+        let tried = self.watcher.as_mut().map(|watcher| watcher.watch(folder, mode));
         let why = match tried {
             Some(Ok(())) => {
                 self.watched.insert(folder.to_owned(), identity);
@@ -128,9 +137,10 @@ mod tests {
     use super::*;
 
     fn watch_and_count_polled(fs_watcher: &mut FsWatcher, folders: &[PathBuf]) -> (bool, u32) {
+        let folders = folders.iter().map(|folder| (folder.clone(), RecursiveMode::Recursive)).collect();
         let mut polling = 0;
         let is_new = fs_watcher
-            .watch_new_folders(folders, &mut |event| polling += u32::from(matches!(event, WatchEvent::Polling(..))));
+            .watch_new_folders(&folders, &mut |event| polling += u32::from(matches!(event, WatchEvent::Polling(..))));
         (is_new, polling)
     }
 

@@ -2,7 +2,7 @@
 
 mod fs_watcher;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,9 +10,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use notify::event::ModifyKind;
-use notify::{Event, EventKind};
+use notify::{Event, EventKind, RecursiveMode};
 use rethread_ingest::source;
-use rethread_model::Agent;
 
 use crate::config::{ConfigReload, IntakeMode};
 use crate::{EngineError, SyncReport, SyncRequest, SyncService, home};
@@ -115,8 +114,9 @@ impl SyncService<'_> {
         let (mut failures, mut looked_everywhere) = (0, Instant::now());
         // Watching starts before the first sync, so that nothing written in between is missed.
         let mut next_read = NextRead::Everything;
+        let mut work_dirs = self.work_dirs();
         while !stop.load(Ordering::Relaxed) {
-            if fs_watcher.watch_new_folders(&self.transcript_roots(), on_event) {
+            if fs_watcher.watch_new_folders(&self.watched_folders(&work_dirs), on_event) {
                 next_read = NextRead::Everything;
             }
             if let Some(request) = next_read.sync_request() {
@@ -128,6 +128,7 @@ impl SyncService<'_> {
                     next_read = NextRead::Everything;
                     continue;
                 }
+                work_dirs = self.work_dirs();
             }
             next_read = collect_changes(&changes, &mut fs_watcher);
             let interval = if fs_watcher.must_poll() { POLL_INTERVAL } else { FULL_SCAN_INTERVAL };
@@ -159,11 +160,25 @@ impl SyncService<'_> {
         }
     }
 
-    /// Where agents store transcripts, whether or not the directories exist.
-    fn transcript_roots(self) -> Vec<PathBuf> {
-        let source_config = self.engine.source_config();
-        let roots = Agent::ALL.iter().flat_map(|agent| source::roots(*agent, &source_config));
-        roots.map(|root| root.path).collect()
+    /// The directories in which known sessions worked.
+    fn work_dirs(self) -> Vec<PathBuf> {
+        let store = self.engine.reader().ok().flatten();
+        store.and_then(|store| store.work_dirs().ok()).unwrap_or_default()
+    }
+
+    /// Where agents store transcripts, whether or not the directories exist. A file, such as a database, is watched
+    /// through its directory.
+    fn watched_folders(self, work_dirs: &[PathBuf]) -> BTreeMap<PathBuf, RecursiveMode> {
+        let source_config = self.engine.source_config_with(work_dirs);
+        let mut folders = BTreeMap::new();
+        for root in self.agents_to_read(None).into_iter().flat_map(|agent| source::roots(agent, &source_config)) {
+            if !root.path.is_file() {
+                folders.insert(root.path, RecursiveMode::Recursive);
+            } else if let Some(folder) = root.path.parent() {
+                folders.entry(folder.to_owned()).or_insert(RecursiveMode::NonRecursive);
+            }
+        }
+        folders
     }
 }
 
