@@ -4,7 +4,7 @@ Expected values come from what the fake model logged and was told to do, never f
 import json, math
 
 from .checks import REPLY, Failed, step
-from .clients.base import TASK
+from .clients.base import FORK
 from .conversation import Conversation
 
 
@@ -52,6 +52,7 @@ def run(client, rethread):
         compare_entries(compare, client, conversation, shown["entries"])
         compare_sub_agent(compare, client, conversation, rethread, mains[0], children)
         compare_use(compare, client, rethread, mains[0])
+        compare_fork(compare, client, rethread)
     compare.finish()
 
 
@@ -118,3 +119,24 @@ def compare_use(compare, client, rethread, session):
     whole = [one for one in sessions if one["externalId"] == session["externalId"]]
     counts = ("prompts", "messages", "toolCalls", "toolErrors", "filesEdited", "tokens", "costUsd", "name", "model", "startedAt", "lastActivityAt")
     compare.equal("the same if it is read at once", [{name: session[name] for name in counts}], [{name: one[name] for name in counts} for one in whole])
+
+
+def compare_fork(compare, client, rethread):
+    """A copy of a session repeats its entries. They count once."""
+    command = client.fork(FORK)
+    if not command:
+        return
+    step(f"{client.label}: a copy of the session counts only what is new in it")
+    try:
+        client.run(command)
+    finally:
+        client.close()
+    rethread.run("sync")
+    sessions = json.loads(rethread.run("sessions", "--all-projects", "--json"))["sessions"]
+    compare.equal("sessions", 2, len(sessions))
+    compare.equal("prompts of both", 3, sum(one["prompts"] for one in sessions))
+    compare.equal("tool calls of both", client.call_count(), sum(one["toolCalls"] for one in sessions))
+    answers = Conversation(client).answers()
+    found = {kind: sum(one["tokens"][kind] for one in sessions) for kind in client.usage}
+    compare.equal(f"tokens of {answers} answers", client.tokens(answers), found)
+    compare.holds("search finds the new prompt", "whisper" in rethread.run("search", "--all-projects", "whisper", fine=(0, 1)))

@@ -7,6 +7,7 @@ NODE = "node22/node_modules/node/bin"
 GREETING = "Please fix the greeting in notes.txt."
 # Quotation marks, because some clients store a prompt with its quotation marks escaped.
 FAREWELL = 'Now say "goodbye" to the reader.'
+FORK = "No, whisper it."
 TASK = "List the files of the harbour office, please."
 THOUGHT = "planning the fix"
 MODEL = "fake-1"
@@ -77,6 +78,10 @@ class Client:
     def resume(self, prompt):
         """The command of another prompt in the same session."""
         raise NotImplementedError
+
+    def fork(self, prompt):
+        """The command of a prompt in a copy of the session, or None if the client has no such command."""
+        return None
 
     def session(self):
         """The session's ID, as the client wrote it."""

@@ -29,6 +29,9 @@ class ClaudeClient(Client):
     def resume(self, prompt):
         return ["-p", "--model", self.model_name, "--resume", SESSION, "--", prompt]
 
+    def fork(self, prompt):
+        return ["-p", "--model", self.model_name, "--resume", SESSION, "--fork-session", "--", prompt]
+
     def session(self):
         return SESSION
 

@@ -32,6 +32,9 @@ class CodexClient(Client):
     def resume(self, prompt):
         return ["exec", "resume", "--skip-git-repo-check", self.session(), prompt]
 
+    def fork(self, prompt):
+        return ["exec", "fork", "--skip-git-repo-check", self.session(), prompt]
+
     def session(self):
         files = sorted(self.home.glob(".codex/sessions/**/rollout-*.jsonl"))
         # The sub-agent's file is younger.

@@ -1,4 +1,6 @@
 """Continue: it can resume only the newest session."""
+import json
+
 from .base import MODEL, Client, Step
 
 
@@ -33,8 +35,11 @@ models:
     def resume(self, prompt):
         return ["-p", "--auto", "--resume", "--config", str(self.home / ".continue/config.yaml"), prompt]
 
+    def fork(self, prompt):
+        return ["-p", "--auto", "--fork", self.session(), "--config", str(self.home / ".continue/config.yaml"), prompt]
+
     def session(self):
-        return next(file.stem for file in self.home.glob(".continue/sessions/*.json") if file.stem != "sessions")
+        return json.loads((self.home / ".continue/sessions/sessions.json").read_text())[0]["sessionId"]
 
     def resume_command(self):
         return "cn --resume"

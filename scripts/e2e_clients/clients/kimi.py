@@ -27,9 +27,16 @@ class KimiClient(Client):
     def resume(self, prompt):
         return ["-r", self.session(), "-p", prompt]
 
+    def fork(self, prompt):
+        self.run(["fork", "-y", self.session()], answers=False)
+        return ["-r", self.sessions()[-1], "-p", prompt]
+
+    def sessions(self):
+        lines = (self.home / ".kimi-code/session_index.jsonl").read_text().splitlines()
+        return [json.loads(line)["sessionId"] for line in lines]
+
     def session(self):
-        with (self.home / ".kimi-code/session_index.jsonl").open() as lines:
-            return json.loads(next(lines))["sessionId"]
+        return self.sessions()[0]
 
     def resume_command(self):
         return f"kimi -r {self.session()}"

@@ -22,6 +22,8 @@ class OpenClawClient(Client):
                 Step("edit", {"path": notes, "edits": [{"oldText": "hello world", "newText": "hello there"}]}, notes),
                 Step("exec", {"command": "cat notes.txt"}, "cat notes.txt", exit_code=0),
                 Step("exec", {"command": "ls /nonexistent-dir; exit 3"}, "ls /nonexistent-dir; exit 3", exit_code=3),
+                # A long result is stored compressed.
+                Step("exec", {"command": "seq 3000"}, "seq 3000", exit_code=0),
                 Step("read", {"path": missing}, missing, fails=True)]
 
     def start(self, prompt):

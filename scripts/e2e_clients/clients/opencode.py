@@ -34,6 +34,9 @@ class OpenCodeClient(Client):
     def resume(self, prompt):
         return ["run", "-s", self.session(), prompt]
 
+    def fork(self, prompt):
+        return [*self.resume(prompt)[:-1], "--fork", prompt]
+
     def session(self):
         with sqlite3.connect(f"file:{self.home}/.local/share/{self.name}/{self.name}.db?mode=ro", uri=True) as database:
             return database.execute("SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_created").fetchone()[0]

@@ -30,6 +30,9 @@ class PiClient(Client):
     def resume(self, prompt):
         return ["-p", "--provider", "fake", "--model", MODEL, "--session", SESSION, prompt]
 
+    def fork(self, prompt):
+        return ["-p", "--provider", "fake", "--model", MODEL, "--fork", SESSION, prompt]
+
     def session(self):
         return SESSION
 

@@ -28,6 +28,9 @@ class QwenClient(Client):
     def resume(self, prompt):
         return ["--yolo", "--resume", self.session(), prompt]
 
+    def fork(self, prompt):
+        return ["--yolo", "--resume", self.session(), "--fork-session", prompt]
+
     def session(self):
         return sorted(self.home.glob(".qwen/projects/*/chats/*.jsonl"), key=lambda path: path.stat().st_ctime)[0].stem
 
