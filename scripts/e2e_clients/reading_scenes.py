@@ -69,7 +69,7 @@ def compare_session(compare, client, conversation, session):
     compare.equal("messages", 2 + answers, session["messages"])
     compare.equal("tool calls", client.call_count(), session["toolCalls"])
     compare.equal("tool errors", sum(one.fails or bool(one.exit_code) for one in client.steps()), session["toolErrors"])
-    compare.equal("files edited", 1, session["filesEdited"])
+    compare.equal("files edited", client.edited_files, session["filesEdited"])
     compare.equal(f"tokens of {answers} answers", client.tokens(answers), session["tokens"])
     cost = client.cost(answers)
     if cost is not None:

@@ -43,6 +43,8 @@ class Client:
     package, installer = None, "setup-more.sh"
     # Private chats are read only if the user names the agent.
     is_private = False
+    # How many files the calls change, or try to change.
+    edited_files = 1
     # The branch, if the client stores it.
     branch = None
     # What the fake model says of each answer: chat and Responses count reasoning as part of the output.

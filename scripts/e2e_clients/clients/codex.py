@@ -4,7 +4,7 @@ from .base import MODEL, TASK, Client, Step
 
 class CodexClient(Client):
     name, agent, label, program = "codex", "codex", "Codex", "codex/node_modules/.bin/codex"
-    branch = "main"
+    branch, edited_files = "main", 2
     api, package, installer = "/responses", "codex", "setup.sh"
 
     def variables(self):
@@ -20,11 +20,14 @@ class CodexClient(Client):
 
     def steps(self):
         return [Step("exec_command", {"cmd": "sed -n 1,5p notes.txt"}, "sed -n 1,5p notes.txt", exit_code=0),
-                Step("exec_command", {"cmd": self.patch("notes.txt", "hello world", "hello there")}, "notes.txt"),
+                Step("exec_command", {"cmd": self.patch("notes.txt", "hello world", "hello there")}, "notes.txt", exit_code=0),
                 Step("exec_command", {"cmd": "cat notes.txt"}, "cat notes.txt", exit_code=0),
                 Step("exec_command", {"cmd": "ls /nonexistent-dir; exit 3"}, "ls /nonexistent-dir; exit 3", exit_code=3),
                 Step("exec_command", {"cmd": self.patch("missing.txt", "nothing", "something")}, "missing.txt", fails=True),
                 Step("multi_agent_v1::spawn_agent", {"message": TASK}, TASK, is_sub_agent=True)]
+
+    def call_name(self, one):
+        return "apply_patch" if "apply_patch" in one.arguments.get("cmd", "") else super().call_name(one)
 
     def start(self, prompt):
         return ["exec", "--skip-git-repo-check", prompt]

@@ -6,7 +6,7 @@ END = Step("complete", {}, "complete")
 
 class GptmeClient(Client):
     name, agent, label, program, package = "gptme", "gptme", "gptme", "gptme/bin/gptme", "gptme"
-    model_name = f"local/{MODEL}"
+    model_name, edited_files = f"local/{MODEL}", 2
 
     def variables(self):
         return {"OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": "x"}
