@@ -247,6 +247,13 @@ impl SessionAssembler {
         }
     }
 
+    /// The key of a part of a line, which is as unique as the line: a copied line brings copies of its parts.
+    fn part_key(&self, line_id: &str, part: &str) -> NativeKey {
+        let id = format!("{line_id}:{part}");
+        let line_id = line_id.split(':').next().unwrap_or(line_id);
+        if (self.format.is_global_id)(line_id) { NativeKey::global(self.agent, &id) } else { self.key(&id) }
+    }
+
     /// The key of the line an event comes from: further texts of a line have its id with a number.
     fn line_key(&self, native_id: &str) -> NativeKey {
         self.key(native_id.split(':').next().unwrap_or(native_id))

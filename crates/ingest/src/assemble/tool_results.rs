@@ -16,8 +16,7 @@ impl SessionAssembler {
     pub(super) fn add_call<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
         let EventBody::ToolCall { id, message_id: message, tool } = event.body else { return Ok(()) };
         // Some models restart call numbers in every message; then the entry is part of the identity.
-        let key =
-            if self.format.call_ids_repeat { self.key(&format!("{}:{id}", event.native_id)) } else { self.key(&id) };
+        let key = if self.format.call_ids_repeat { self.part_key(&event.native_id, &id) } else { self.key(&id) };
         if !self.is_new(key, stored)? {
             return Ok(());
         }
