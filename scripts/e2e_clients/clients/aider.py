@@ -1,4 +1,7 @@
-"""Aider: it reads edits out of the answer, and writes one Markdown file in the project."""
+"""Aider: it reads edits out of the answer, and writes one Markdown file in the project, where each run is a session of its own.
+
+It estimates tokens instead of storing what the model reported."""
+from ..checks import REPLY
 from .base import FAREWELL, GREETING, MODEL, Client
 
 EDIT = r"I change the greeting.\n\nnotes.txt\n```\n<<<<<<< SEARCH\nhello world\n=======\nhello there\n>>>>>>> REPLACE\n```\n"
@@ -6,6 +9,8 @@ EDIT = r"I change the greeting.\n\nnotes.txt\n```\n<<<<<<< SEARCH\nhello world\n
 
 class AiderClient(Client):
     name, agent, label, program, package = "aider", "aider", "Aider", "aider/bin/aider", "aider"
+
+    model_name, session_count, usage = f"openai/{MODEL}", 2, None
 
     def variables(self):
         return {"OPENAI_API_KEY": "x", "OPENAI_API_BASE": f"{self.url}/v1"}
@@ -22,6 +27,9 @@ class AiderClient(Client):
 
     def resume(self, prompt):
         return ["--restore-chat-history", *self.start(prompt)]
+
+    def replies(self):
+        return [EDIT.replace(r"\n", "\n").strip(), REPLY]
 
     def session(self):
         return None

@@ -43,11 +43,13 @@ class Client:
     package, installer = None, "setup-more.sh"
     # Private chats are read only if the user names the agent.
     is_private = False
+    # How many sessions the two runs make.
+    session_count = 1
     # How many files the calls change, or try to change.
     edited_files = 1
     # The branch, if the client stores it.
     branch = None
-    # What the fake model says of each answer: chat and Responses count reasoning as part of the output.
+    # What the fake model says of each answer, or None if the client does not store it. Chat and Responses count reasoning as part of the output.
     usage = {"input": 1000, "output": 56, "cacheRead": 234, "cacheWrite": 0}
 
     def __init__(self, programs, home, model):
@@ -90,7 +92,7 @@ class Client:
         raise NotImplementedError
 
     def resume_command(self):
-        """The command that Rethread has to suggest."""
+        """The command that Rethread has to suggest, or None if the client has none."""
         raise NotImplementedError
 
     def prompts(self):
@@ -102,10 +104,6 @@ class Client:
 
     def go_on(self):
         self.run(self.resume(self.prompts()[1]))
-
-    def task(self):
-        """The sub-agent's instructions, as the client sends them."""
-        return TASK
 
     def replies(self):
         """The texts of the model."""

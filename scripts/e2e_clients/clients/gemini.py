@@ -19,7 +19,7 @@ class GeminiClient(Client):
         notes, missing = self.file("notes.txt"), self.file("missing.txt")
         return [Step("read_file", {"file_path": notes}, notes),
                 Step("replace", {"file_path": notes, "instruction": "fix it", "old_string": "hello world", "new_string": "hello there"}, notes),
-                Step("run_shell_command", {"command": "cat notes.txt", "description": "Show"}, "cat notes.txt", exit_code=0),
+                Step("run_shell_command", {"command": "cat notes.txt", "description": "Show"}, "cat notes.txt"),
                 Step("run_shell_command", {"command": "ls /nonexistent-dir; exit 3", "description": "List"}, "ls /nonexistent-dir; exit 3", exit_code=3),
                 Step("read_file", {"file_path": missing}, missing, fails=True),
                 Step("invoke_agent", {"agent_name": "codebase_investigator", "prompt": TASK}, TASK, is_sub_agent=True)]

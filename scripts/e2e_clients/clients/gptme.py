@@ -1,7 +1,7 @@
 """gptme: it asks again and again until the model calls `complete`."""
 from .base import MODEL, Client, Step
 
-END = Step("complete", {}, "complete")
+END = Step("complete", {}, "")
 
 
 class GptmeClient(Client):
@@ -26,6 +26,13 @@ class GptmeClient(Client):
     def prompts(self):
         first, second = super().prompts()
         return [first, f"{second} {END.directive()}"]
+
+    def replies(self):
+        """The model only calls tools."""
+        return []
+
+    def call_count(self):
+        return len(self.steps()) + 1
 
     def begin(self):
         self.run(self.start(self.prompts()[0]), answers=False)

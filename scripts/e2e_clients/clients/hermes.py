@@ -6,7 +6,6 @@ from .base import MODEL, TASK, Client, Step
 
 class HermesClient(Client):
     name, agent, label, program, package = "hermes", "hermes", "Hermes", "hermes/bin/hermes", "hermes"
-    branch = "main"
     is_private = True
 
     def set_up(self):

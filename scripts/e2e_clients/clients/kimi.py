@@ -16,7 +16,7 @@ class KimiClient(Client):
         notes, missing = self.file("notes.txt"), self.file("missing.txt")
         return [Step("Read", {"path": notes}, notes),
                 Step("Edit", {"path": notes, "old_string": "hello world", "new_string": "hello there"}, notes),
-                Step("Bash", {"command": "cat notes.txt", "description": "Show notes"}, "cat notes.txt", exit_code=0),
+                Step("Bash", {"command": "cat notes.txt", "description": "Show notes"}, "cat notes.txt"),
                 Step("Bash", {"command": "ls /nonexistent-dir; exit 3", "description": "List"}, "ls /nonexistent-dir; exit 3", exit_code=3),
                 Step("Read", {"path": missing}, missing, fails=True),
                 Step("Agent", {"description": "look around", "prompt": TASK, "subagent_type": "explore"}, "look around", is_sub_agent=True)]
