@@ -121,6 +121,10 @@ impl StoredState for BatchStoredState<'_, '_> {
         self.batch.has_forgotten_content(EntryContent { agent: self.agent, at, text, arguments })
     }
 
+    fn has_session(&self, external_id: &str) -> Result<bool, StoreError> {
+        Ok(self.batch.find_session(SessionKey { agent: self.agent, external_id })?.is_some())
+    }
+
     fn is_forgotten(&self, external_id: &str) -> Result<bool, StoreError> {
         is_forgotten(self.batch, self.agent, external_id)
     }

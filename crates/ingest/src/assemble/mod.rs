@@ -110,6 +110,8 @@ struct SyncState {
     skipped_line: Option<u64>,
     /// The last line that was looked up among the forgotten ones, and whether it is one.
     looked_up_line: Option<(u64, bool)>,
+    /// The last session that lines were copied from, and whether it is stored.
+    looked_up_origin: Option<(String, bool)>,
 }
 
 impl SessionAssembler {
@@ -259,20 +261,31 @@ impl SessionAssembler {
         self.key(native_id.split(':').next().unwrap_or(native_id))
     }
 
-    fn is_declared_copy<K: StoredState>(&self, event: &TranscriptEvent, stored: &K) -> Result<bool, K::Error> {
+    fn is_declared_copy<K: StoredState>(&mut self, event: &TranscriptEvent, stored: &K) -> Result<bool, K::Error> {
         // A forgotten session may have continued after that; entries copied later have no stored owner.
         if let Some(from) = &event.copied_session_id
             && stored.is_forgotten(from)?
         {
             return Ok(true);
         }
-        match &event.copied_entry_id {
-            None => Ok(false),
-            Some(original) => {
+        match (&event.copied_entry_id, &event.copied_session_id) {
+            (None, None) => Ok(false),
+            (None, Some(from)) => self.is_known_session(from, stored),
+            (Some(original), _) => {
                 let owner = stored.entry_owner(self.key(original))?;
                 Ok(matches!(owner, Some(EntryOwner::OtherSession | EntryOwner::Forgotten)))
             }
         }
+    }
+
+    /// Whether the session that lines without ids were copied from is stored, so that they are not stored again.
+    fn is_known_session<K: StoredState>(&mut self, external_id: &str, stored: &K) -> Result<bool, K::Error> {
+        if let Some((_, is_known)) = self.sync.looked_up_origin.as_ref().filter(|(id, _)| id == external_id) {
+            return Ok(*is_known);
+        }
+        let is_known = external_id != self.external_id && stored.has_session(external_id)?;
+        self.sync.looked_up_origin = Some((external_id.to_owned(), is_known));
+        Ok(is_known)
     }
 
     fn is_new<K: StoredState>(&mut self, key: NativeKey, stored: &K) -> Result<bool, K::Error> {
@@ -402,10 +415,12 @@ impl SessionAssembler {
         }
     }
 
-    fn add_usage(&mut self, message: &str, row: MessageUsage) {
+    fn add_usage(&mut self, message: &str, mut row: MessageUsage) {
         let key = self.key(message);
-        if row.model.is_some() {
-            self.state.info.model.clone_from(&row.model);
+        match &row.model {
+            Some(_) => self.state.info.model.clone_from(&row.model),
+            // Some agents name the model only where it changes.
+            None => row.model.clone_from(&self.state.info.model),
         }
         let (tokens, hour_write_tokens) = (row.tokens, row.hour_write_tokens);
         let known = self.changes.usage.entry(key).or_insert(row);

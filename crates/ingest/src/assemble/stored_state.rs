@@ -19,6 +19,8 @@ pub trait StoredState {
     fn is_forgotten_key(&self, key: NativeKey) -> Result<bool, Self::Error>;
     /// Whether an entry with this time, text and arguments was forgotten.
     fn is_forgotten_content(&self, at: Option<Timestamp>, text: &str, arguments: &str) -> Result<bool, Self::Error>;
+    /// Whether the agent's session with this id is stored.
+    fn has_session(&self, external_id: &str) -> Result<bool, Self::Error>;
     /// Whether the agent's session with this id was forgotten.
     fn is_forgotten(&self, external_id: &str) -> Result<bool, Self::Error>;
     /// The `seq` of this session's last prompts, newest first, without retracted ones.

@@ -20,6 +20,8 @@ pub(crate) struct EventBuilder {
     pub(crate) copied_entry_id: Option<String>,
     pub(crate) copied_session_id: Option<String>,
     pub(crate) scope: EventScope,
+    /// The directory that relative paths of tool calls start from, if the agent does not write absolute ones.
+    pub(crate) work_dir: Option<String>,
     location: EntryLocation,
     at: Option<Timestamp>,
     text_count: usize,
@@ -35,6 +37,7 @@ impl EventBuilder {
             copied_entry_id: None,
             copied_session_id: None,
             scope: EventScope::Main,
+            work_dir: None,
             location,
             at: at.filter(|at| at.is_plausible()),
             text_count: 0,
@@ -153,7 +156,10 @@ impl EventBuilder {
         message: &str,
         sink: &mut TextSink<'_>,
     ) {
-        let tool = tool_use(name, input, sink);
+        let mut tool = tool_use(name, input, sink);
+        if let Some(work_dir) = &self.work_dir {
+            tool.paths = tool.paths.iter().map(|path| absolute_path(work_dir, path)).collect();
+        }
         let id = id.non_empty().map_or_else(|| self.next_id(), Into::into);
         self.push(EventBody::ToolCall { id, message_id: Some(message.to_owned()), tool });
     }
@@ -178,6 +184,40 @@ impl EventBuilder {
         if let Some(text) = title.0 {
             let text = sink.redact(text.into_owned());
             self.push(EventBody::Title { rank, text, leaf });
+        }
+    }
+}
+
+/// A path as seen from a directory. An agent that writes the same file in both ways means one file.
+fn absolute_path(work_dir: &str, path: &str) -> String {
+    if path.starts_with(['/', '~']) || path.contains(':') {
+        return path.to_owned();
+    }
+    let mut parts: Vec<&str> = work_dir.trim_end_matches('/').split('/').collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.len() > 1 => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_paths_start_from_the_working_directory() {
+        for (path, expect) in [
+            ("src/a.rs", "/app/src/a.rs"),
+            ("./a.rs", "/app/a.rs"),
+            ("../lib/a.rs", "/lib/a.rs"),
+            ("/b.rs", "/b.rs"),
+            ("C:\\b.rs", "C:\\b.rs"),
+        ] {
+            assert_eq!(absolute_path("/app/", path), expect);
         }
     }
 }

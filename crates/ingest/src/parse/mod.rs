@@ -5,6 +5,7 @@ pub(crate) mod event_builder;
 pub(crate) mod lenient;
 pub(crate) mod machine_text;
 pub(crate) mod outcome;
+pub(crate) mod patch;
 mod repair;
 mod tool;
 pub(crate) mod user_text;

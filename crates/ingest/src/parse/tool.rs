@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::TextSink;
+use super::patch::{has_patch, patch_paths};
 use crate::facts::shorten_script;
 
 const MAX_TARGET_CHARS: usize = 400;
@@ -17,7 +18,10 @@ const MAX_CONTENT_CHARS: usize = 4000;
 
 /// Tool names of all agents, in lower case. Other tools are `Mcp` by prefix, or `Other`.
 const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
-    (ToolKind::Read, &["read", "read_file", "view", "cat", "notebookread", "read_many_files", "open_file"]),
+    (
+        ToolKind::Read,
+        &["read", "read_file", "view", "cat", "notebookread", "read_many_files", "open_file", "view_image"],
+    ),
     (
         ToolKind::Search,
         &[
@@ -30,6 +34,8 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
             "list_dir",
             "search_file_content",
             "search_files",
+            "grep_files",
+            "tool_search",
             "multi_grep",
             "codebase_search",
             "ripgrep",
@@ -62,6 +68,9 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
             "run_shell_command",
             "run_command",
             "execute_command",
+            "shell_command",
+            "local_shell",
+            "container.exec",
             "powershell",
             "terminal",
         ],
@@ -133,7 +142,9 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
         kind => kind,
     };
     let primary = arguments.primary(kind);
-    let target = primary.and_then(|key| arguments.text(key)).unwrap_or_default();
+    let paths = arguments.paths(quoted.as_deref());
+    let first_path = || paths.first().cloned().filter(|_| kind.changes_files());
+    let target = primary.and_then(|key| arguments.text(key)).or_else(first_path).unwrap_or_default();
     // Redact before cutting: half a key would not match the rules.
     let (target, script) = if kind == ToolKind::Command {
         let command = sink.redact(target);
@@ -150,7 +161,7 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
         target,
         script,
         arguments: String::new(),
-        paths: arguments.paths().into_iter().map(|path| sink.redact(path)).collect(),
+        paths: paths.into_iter().map(|path| sink.redact(path)).collect(),
         outcome: None,
     };
     if sink.filter.keep_tool_structure {
@@ -242,12 +253,17 @@ impl ToolArguments<'_> {
         found.copied()
     }
 
-    fn paths(&self) -> Vec<String> {
+    /// The paths in the arguments, and those in a patch: as an argument or, without a name, in place of all arguments.
+    fn paths(&self, unnamed: Option<&str>) -> Vec<String> {
         let single = PATH_KEYS.iter().filter_map(|key| serde_json::from_str::<String>(self.get(key)?.get()).ok());
         let lists =
             PATH_LIST_KEYS.iter().filter_map(|key| serde_json::from_str::<Vec<String>>(self.get(key)?.get()).ok());
         let mut paths: Vec<String> = single.chain(lists.flatten()).filter(|path| !path.is_empty()).collect();
         paths.dedup();
+        let patches = self.0.iter().filter(|(_, value)| has_patch(value.get()));
+        let patches = patches.filter_map(|(_, value)| serde_json::from_str::<String>(value.get()).ok());
+        let unnamed = unnamed.filter(|text| self.0.is_empty() && has_patch(text)).map(str::to_owned);
+        paths.extend(patches.chain(unnamed).flat_map(|patch| patch_paths(&patch)));
         paths
     }
 
@@ -256,7 +272,7 @@ impl ToolArguments<'_> {
         let omit = sink.filter.omit_file_contents;
         let mut out = String::new();
         for (key, value) in self.0.iter().filter(|(key, _)| Some(key.as_ref()) != primary) {
-            let is_content = CONTENT_KEYS.contains(&key.as_ref());
+            let is_content = CONTENT_KEYS.contains(&key.as_ref()) || has_patch(value.get());
             let shown = match value.get() {
                 raw if is_content && omit => format!("{key}=<{} bytes>", raw.len().saturating_sub(2)),
                 raw => {
@@ -333,6 +349,17 @@ mod tests {
             let raw: Box<RawValue> = serde_json::from_str(&input).unwrap();
             let tool = TextSink::with_defaults(|sink| tool_use(tool, Some(&raw), sink));
             assert_eq!(tool.target, expect, "{input}");
+        }
+    }
+
+    #[test]
+    fn files_of_a_patch_are_paths_of_its_call() {
+        let patch = r"*** Begin Patch\n*** Update File: a.rs\n*** Add File: b.rs\n*** End Patch";
+        for input in [format!(r#"{{"input":"{patch}"}}"#), format!(r#""{patch}""#)] {
+            let raw: Box<RawValue> = serde_json::from_str(&input).unwrap();
+            let tool = TextSink::with_defaults(|sink| tool_use("apply_patch", Some(&raw), sink));
+            assert_eq!((tool.target.as_str(), tool.paths.join(" ").as_str()), ("a.rs", "a.rs b.rs"), "{input}");
+            assert!(!tool.arguments.contains("Update"), "{}", tool.arguments);
         }
     }
 
