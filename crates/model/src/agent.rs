@@ -54,6 +54,8 @@ agents! {
     ClaudeCode { name: "claude-code", label: "Claude Code", aliases: ["claude"] }
     /// The pi coding agent.
     Pi { name: "pi", label: "pi", aliases: [] }
+    /// Codex, the coding agent of `OpenAI`.
+    Codex { name: "codex", label: "Codex", aliases: [] }
     /// Rethread itself: our own threads.
     Native { name: "native", label: "Rethread", aliases: [] }
 }

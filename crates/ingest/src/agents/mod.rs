@@ -1,6 +1,7 @@
 //! What differs between agents: one folder per agent with one `FORMAT`, and the table of all of them.
 
 mod claude_code;
+mod codex;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
 mod native;
@@ -38,6 +39,7 @@ macro_rules! formats {
 
 formats! {
     claude_code => ClaudeCode,
+    codex => Codex,
     native => Native,
     pi => Pi,
 }

@@ -80,7 +80,7 @@ impl EventBuilder {
         self.add_text_with_delivery(kind, text, message, PromptDelivery::OwnLine, sink);
     }
 
-    /// Adds a text in a user's place, judged by its words. What a sub-agent is told, a model wrote.
+    /// Adds a text in a user's place, judged by its words. A sub-agent's prompts were written by a model.
     pub(crate) fn add_user_text(&mut self, text: &str, is_subagent: bool, sink: &mut TextSink<'_>) {
         match user_text::classify(text) {
             Some((EntryKind::Prompt, text)) if is_subagent => self.add_text(EntryKind::Task, text, None, sink),

@@ -80,7 +80,7 @@ pub(crate) fn strip_tag<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
     remove_tag(Cow::Borrowed(text), name, |_| false)
 }
 
-/// Removes a tag and what it contains. `may_be_open` tells whether an unclosed tag at a position extends to the end.
+/// Removes a tag and what it contains. `may_be_open` decides whether an unclosed tag at a position extends to the end.
 fn remove_tag<'a>(mut text: Cow<'a, str>, name: &str, may_be_open: impl Fn(usize) -> bool) -> Cow<'a, str> {
     let (open, close) = (format!("<{name}"), format!("</{name}>"));
     let mut from = 0;
