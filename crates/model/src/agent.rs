@@ -56,6 +56,10 @@ agents! {
     Pi { name: "pi", label: "pi", aliases: [] }
     /// Codex, the coding agent of `OpenAI`.
     Codex { name: "codex", label: "Codex", aliases: [] }
+    /// GitHub Copilot in the terminal.
+    Copilot { name: "copilot", label: "Copilot CLI", aliases: ["copilot-cli"] }
+    /// GitHub Copilot in VS Code.
+    VscodeCopilot { name: "vscode-copilot", label: "VS Code Copilot Chat", aliases: [] }
     /// Rethread itself: our own threads.
     Native { name: "native", label: "Rethread", aliases: [] }
 }

@@ -2,10 +2,12 @@
 
 mod claude_code;
 mod codex;
+mod copilot;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
 mod native;
 mod pi;
+mod vscode_copilot;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,8 +42,10 @@ macro_rules! formats {
 formats! {
     claude_code => ClaudeCode,
     codex => Codex,
+    copilot => Copilot,
     native => Native,
     pi => Pi,
+    vscode_copilot => VscodeCopilot,
 }
 
 /// The format of an agent.

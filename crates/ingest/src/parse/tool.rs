@@ -35,6 +35,11 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
             "search_file_content",
             "search_files",
             "grep_files",
+            "grep_search",
+            "file_search",
+            "semantic_search",
+            "find_files",
+            "find_text_in_files",
             "tool_search",
             "multi_grep",
             "codebase_search",
@@ -56,6 +61,13 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
             "apply_patch",
             "edit_file",
             "patch",
+            "replace_string",
+            "replace_string_in_file",
+            "multi_replace_string",
+            "multi_replace_string_in_file",
+            "insert_edit",
+            "insert_edit_into_file",
+            "edit_notebook_file",
         ],
     ),
     (
@@ -70,12 +82,16 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
             "execute_command",
             "shell_command",
             "local_shell",
+            "run_in_terminal",
             "container.exec",
             "powershell",
             "terminal",
         ],
     ),
-    (ToolKind::Agent, &["task", "agent", "spawn_agent", "spawn_pi", "subagent", "delegate", "dispatch_agent"]),
+    (
+        ToolKind::Agent,
+        &["task", "agent", "spawn_agent", "spawn_pi", "subagent", "delegate", "dispatch_agent", "runsubagent"],
+    ),
     (
         ToolKind::Web,
         &[
@@ -84,6 +100,7 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
             "web_search",
             "web_fetch",
             "fetch",
+            "fetch_webpage",
             "fetch_content",
             "get_search_content",
             "google_web_search",
@@ -112,7 +129,7 @@ const TARGET_KEYS: [&str; 12] = [
     "question",
 ];
 /// Names of arguments that contain file contents. The beginning of any other argument is stored.
-const CONTENT_KEYS: [&str; 12] = [
+const CONTENT_KEYS: [&str; 16] = [
     "content",
     "contents",
     "old_string",
@@ -125,6 +142,10 @@ const CONTENT_KEYS: [&str; 12] = [
     "new_source",
     "edits",
     "patch",
+    "oldString",
+    "newString",
+    "code",
+    "replacements",
 ];
 
 /// The call of `name` with the given arguments, which may be any JSON value.
