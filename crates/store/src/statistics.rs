@@ -101,7 +101,7 @@ impl ReadStore {
             entries: count("SELECT count(*) FROM entry WHERE space = ?1")?,
             episodes: count("SELECT count(*) FROM episode WHERE space = ?1")?,
             facts: count("SELECT count(*) FROM fact WHERE space = ?1")?,
-            transcripts: count("SELECT count(*) FROM transcript WHERE space = ?1")?,
+            transcripts: count("SELECT count(*) FROM transcript WHERE space = ?1 AND session IS NOT NULL")?,
             bytes_read: count("SELECT sum(read_offset) FROM transcript WHERE space = ?1")?,
             change: self.counter("change")? as u64,
             schema: self.sql.schema_version()? as u64,

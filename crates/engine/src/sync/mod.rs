@@ -6,6 +6,7 @@ mod kept_entries;
 mod plan;
 mod read;
 mod session_writer;
+mod shared_files;
 mod sync_if_small;
 mod watch;
 mod write;
@@ -24,6 +25,7 @@ pub(crate) use kept_entries::restore_all_set_aside;
 use kept_entries::restore_sessions;
 pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, fingerprint, read_position};
 pub(crate) use session_writer::reread_kind;
+use shared_files::remember_settled;
 pub use watch::{WatchEvent, WatchMode, WatchRequest};
 pub(crate) use write::run_plan;
 
@@ -150,6 +152,7 @@ impl SyncService<'_> {
             }
             if pass == 0 {
                 tally.add_plan(&plan);
+                remember_settled(&mut store, &plan.settled)?;
             }
             let is_long = plan.jobs.iter().map(TranscriptJob::bytes_to_read).sum::<u64>() > LONG_SYNC_BYTES;
             let work = || -> Result<bool, EngineError> {

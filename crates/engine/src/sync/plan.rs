@@ -1,7 +1,7 @@
 //! Decides which transcripts to read and in which order.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rethread_ingest::agents::SessionIdentity;
 use rethread_ingest::source::exclude::ExcludeRules;
@@ -12,6 +12,7 @@ use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionNumber, TranscriptRow};
 
 use super::SyncRequest;
+use super::shared_files::{KnownTranscripts, SettledFile, SharedFiles};
 use crate::{Engine, EngineError, SyncService};
 
 const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
@@ -30,6 +31,8 @@ pub(crate) struct SyncPlan {
     pub(crate) excluded: BTreeMap<Agent, u64>,
     /// Files that look like transcripts but cannot be read.
     pub(crate) warnings: Vec<(Agent, Warning)>,
+    /// Files with several sessions that have nothing new, to be remembered.
+    pub(crate) settled: Vec<SettledFile>,
 }
 
 #[derive(Debug, Clone)]
@@ -85,11 +88,11 @@ impl SyncPlan {
         engine.config.ensure_usable()?;
         let mut plan = SyncPlan::default();
         let work_dirs = store.map(ReadStore::work_dirs).transpose()?.unwrap_or_default();
-        let found = plan.discover(engine, request, &work_dirs)?;
-        let known: HashMap<String, TranscriptRow> = match store {
+        let known: KnownTranscripts = match store {
             Some(store) => store.transcripts()?.into_iter().map(|row| (row.path.clone(), row)).collect(),
             None => HashMap::new(),
         };
+        let found = plan.discover(engine, request, &work_dirs, &known)?;
         let forgotten = store.map(ReadStore::forgotten_sessions).transpose()?.unwrap_or_default();
         let rewritten = store.map(ReadStore::rewritten_sessions).transpose()?.unwrap_or_default();
         let mut excludes = engine.sync().exclude_rules()?;
@@ -102,8 +105,12 @@ impl SyncPlan {
                 // Some files cannot be assigned to a session before they grow.
                 Some(TranscriptRow { session: Some(session), .. })
                     if plan.is_excluded(&found, *session, store, &mut excludes)? => {}
-                // Lines that a rewrite dropped may return with the growth, so the whole file counts.
-                Some(row) if row.session.is_some_and(|session| rewritten.contains(&session)) => {
+                // Lines that a rewrite dropped may return with the growth, so the whole file counts. A row that returns
+                // is noticed as a change.
+                Some(row)
+                    if row.session.is_some_and(|session| rewritten.contains(&session))
+                        && !source::is_in_database(found.agent, &found.path) =>
+                {
                     let job = known_job(found, row.clone());
                     plan.jobs.push(TranscriptJob { start: JobStart::Reread(Box::new(row.clone())), ..job });
                 }
@@ -164,8 +171,10 @@ impl SyncPlan {
         engine: &Engine,
         request: &SyncRequest,
         work_dirs: &[PathBuf],
+        known: &KnownTranscripts,
     ) -> Result<Vec<TranscriptFile>, EngineError> {
         let mut all = Vec::new();
+        let stores = SharedFiles::new(known);
         let mut take = |plan: &mut SyncPlan, agent: Agent, (found, warnings): (Vec<TranscriptFile>, Vec<Warning>)| {
             all.extend(found);
             plan.warnings.extend(warnings.into_iter().map(|warning| (agent, warning)));
@@ -175,7 +184,8 @@ impl SyncPlan {
         let roots: Vec<TranscriptRoot> = agents.flat_map(|agent| source::roots(agent, &source_config)).collect();
         if request.paths.is_empty() {
             for root in &roots {
-                take(self, root.agent, source::discover(root, &|_, _| false));
+                let is_settled = |path: &Path, stamp| stores.is_settled(root.agent, path, stamp);
+                take(self, root.agent, source::discover(root, &is_settled));
             }
             for folder in engine.sync().alias_folders(work_dirs) {
                 if let Some((agent, folder)) = aliases::transcripts_folder(&folder) {
@@ -190,6 +200,10 @@ impl SyncPlan {
             }
             // No agent is known for a file that cannot be read; the report of the first one lists it.
             take(self, Agent::ALL[0], source::discover_path(&path.canonicalize().unwrap_or(path), &roots));
+        }
+        self.settled = stores.settled(&all, engine.now());
+        for (agent, sessions) in stores.skipped_sessions() {
+            *self.files.entry(agent).or_default() += sessions;
         }
         let since = request.since.or_else(|| engine.sync().oldest_to_read().filter(|_| request.paths.is_empty()));
         let since = since.map(|since| since.as_millis().saturating_mul(1_000_000));

@@ -54,16 +54,17 @@ pub(crate) fn read_transcript(
             chunk.events.extend(parsed.events);
             chunk.problems.extend(parsed.problem.map(|problem| (line.location.line, problem)));
         } else {
-            // The last line has no newline yet. If it is a complete object it is used, but the cursor stays before it:
-            // it will be read again and recognized by its id. Queue events have no id, so they wait for the newline.
+            // The line has no newline yet, or the row is being written. What is whole of it is used, but the cursor
+            // stays before it: it will be read again and recognized by its id. Queue events have no id, so they wait.
             let parsed = parser.parse_line(line.bytes, line.location);
             let whole = parsed.events.into_iter().filter(|_| parsed.problem.is_none());
             chunk.events.extend(whole.filter(|event| !matches!(event.body, EventBody::Queue(_))));
-            break;
         }
-        chunk.bytes += line.end() - line.location.offset;
-        chunk.cursor.offset = line.end();
-        chunk.cursor.lines = line.location.line;
+        if line.has_newline || (line.is_skipped && transcript.only_grows()) {
+            chunk.bytes += line.end() - line.location.offset;
+            chunk.cursor.offset = line.end();
+            chunk.cursor.lines = line.location.line;
+        }
         if chunk.bytes >= CHUNK_BYTES {
             let cursor = finish_chunk(&records, &mut chunk, &mut parser)?;
             if !send(std::mem::replace(&mut chunk, TranscriptChunk { cursor, ..TranscriptChunk::default() })) {

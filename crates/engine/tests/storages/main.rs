@@ -83,6 +83,52 @@ fn new_rows_are_added_and_changed_rows_replace_what_was_stored() {
 }
 
 #[test]
+fn an_unfinished_row_and_what_follows_it_are_read_again() {
+    let home = new_home();
+    let database = new_database(&home);
+    home.sync();
+    let call = |more: &str, flag: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"r7","message":{{"id":"m-r7","content":[{{"type":"tool_use","id":"t1","name":"Bash","input":{{"command":"make"}}}}{more}]}}{flag}}}"#
+        )
+    };
+    database.put("s1", "r7", 5000, &call("", ",\"isUnfinished\":true")).unwrap();
+    database.put("s1", "r8", 5001, &record("r8", "user", "and at night?")).unwrap();
+    assert_eq!(totals(&home.sync()), (1, 2, 0));
+    assert_eq!(totals(&home.sync()), (0, 0, 0), "nothing is new");
+    database.put("s1", "r7", 6000, &call(r#",{"type":"text","text":"Made."}"#, "")).unwrap();
+    assert_eq!(totals(&home.sync()), (1, 1, 0), "the rest of the row, and nothing twice");
+    let session = home.engine().sessions().resolve("s1").unwrap().session;
+    assert_eq!((session.counts.prompts, session.counts.messages, session.counts.tool_calls), (2, 4, 1));
+}
+
+#[test]
+fn a_database_in_which_nothing_is_new_is_not_opened() {
+    let home = new_home();
+    drop(new_database(&home));
+    let path = home.path(DATABASE);
+    let set_time = |seconds: u64| {
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+    };
+    set_time(1000);
+    assert_eq!(totals(&home.sync()), (2, 3, 0));
+    assert_eq!(totals(&home.sync()), (0, 0, 0));
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, vec![b'x'; bytes.len()]).unwrap();
+    set_time(1000);
+    let report = home.sync();
+    assert_eq!((totals(&report), report.agents[0].files), ((0, 0, 0), 2), "it looks as it did");
+    set_time(2000);
+    assert_eq!(totals(&home.sync()).2, 1, "now it is opened, and cannot be read");
+    fs::write(&path, bytes).unwrap();
+    set_time(1000);
+    home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
+    assert_eq!(totals(&home.sync()), (0, 0, 0));
+    assert_eq!(home.engine().sessions().resolve("s1").unwrap().session.counts.messages, 2);
+}
+
+#[test]
 fn excluded_database_is_not_read() {
     let home = new_home();
     let _database = new_database(&home);

@@ -26,7 +26,7 @@ const DATABASE_LAYOUT: Layout = Layout {
         version: "record.id, record.updated_at",
         columns: "record.data",
         from: "FROM record WHERE session_id = ?1 ORDER BY number",
-        finished: "1",
+        finished: "instr(record.data, '\"isUnfinished\":true') = 0",
     }]),
     extension: "db",
     ..Layout::new("~/.made-up/*.db", roots, events)
@@ -62,6 +62,18 @@ impl MadeUpDatabase {
              CREATE TABLE record (number INTEGER PRIMARY KEY, id TEXT, session_id TEXT, updated_at INTEGER, data TEXT);",
         )?;
         Ok(Self(connection))
+    }
+
+    /// A database of any agent, on which SQL was run.
+    pub fn with_sql(path: &Path, sql: &str) -> rusqlite::Result<Self> {
+        let database = Self(Connection::open(path)?);
+        database.run(sql)?;
+        Ok(database)
+    }
+
+    /// Runs SQL. A transaction stays open until it is committed.
+    pub fn run(&self, sql: &str) -> rusqlite::Result<()> {
+        self.0.execute_batch(sql)
     }
 
     /// Adds a session.

@@ -241,9 +241,15 @@ pub(crate) struct ParseContext<'a> {
     pub(crate) sink: TextSink<'a>,
     pub(crate) last_workspace: LastWorkspace,
     header: Option<String>,
+    problem: Option<String>,
 }
 
 impl ParseContext<'_> {
+    /// Reports what is wrong with a part of the record. The rest of it is read.
+    pub(crate) fn report(&mut self, problem: String) {
+        self.problem.get_or_insert(problem);
+    }
+
     /// Whether the record is the header: what is stored about the session as a whole.
     pub(crate) fn is_header(&self) -> bool {
         self.location.line == 0
@@ -291,7 +297,7 @@ impl<'a> TranscriptParser<'a> {
     pub fn new(layout: &Layout, filter: &'a TranscriptFilter, redactor: &'a Redactor) -> Self {
         let sink = TextSink { filter, redactor, findings: RedactionFindings::default() };
         let location = EntryLocation::default();
-        let context = ParseContext { location, sink, last_workspace: (None, None), header: None };
+        let context = ParseContext { location, sink, last_workspace: (None, None), header: None, problem: None };
         Self { parse: layout.parse, context }
     }
 
@@ -315,7 +321,7 @@ impl<'a> TranscriptParser<'a> {
             return ParsedLine::default();
         }
         match std::str::from_utf8(trimmed).ok().and_then(|line| self.parse_events(line).ok()) {
-            Some(events) => ParsedLine { events, problem: None },
+            Some(events) => ParsedLine { events, problem: self.context.problem.take() },
             None => self.parse_repaired(trimmed),
         }
     }

@@ -1,5 +1,6 @@
 //! Reads sessions from an agent's SQLite database. Never writes, never waits long, and holds no lock between two pages.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -29,8 +30,8 @@ pub(super) const MAX_RECORD_BYTES: u64 = 16 << 20;
 /// How an agent's sessions are stored in tables, in one generation of them.
 #[derive(Clone, Copy, Debug)]
 pub struct DatabaseQueries {
-    /// Query that gives a row if the database is of this generation. An error means that it is not; an empty query
-    /// means that it always is.
+    /// Query that gives a row if the database has tables of this generation. An error means that it has not; an empty
+    /// query means that it has if `sessions` can be prepared.
     pub applies: &'static str,
     /// Query with a row per session: `id`, `updated_at` in milliseconds, and what the parser needs of it as its header.
     /// `updated_at` must change with every record of the session. With the names `sessionId`, `cwd`,
@@ -78,15 +79,20 @@ pub(super) fn list_sessions(
 ) -> io::Result<Vec<(PathBuf, FileStamp)>> {
     retry(|| {
         let connection = open(path)?;
-        let Some(queries) = applicable(&connection, generations) else { return Ok(Vec::new()) };
-        let mut statement =
-            connection.prepare(&format!("{} WHERE coalesce(updated_at, 0) >= ?1", all_of(queries.sessions)))?;
-        let mut rows = statement.query(params![since])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            // One strange row must not hide the other sessions.
-            let Ok(id) = row.get::<_, String>("id") else { continue };
-            found.push((session_address(path, &id), session_stamp(file, &id, row)?));
+        let (mut found, mut ids) = (Vec::new(), HashSet::new());
+        for queries in applicable(&connection, generations) {
+            let mut statement =
+                connection.prepare(&format!("{} WHERE coalesce(updated_at, 0) >= ?1", all_of(queries.sessions)))?;
+            let mut rows = statement.query(params![since])?;
+            while let Some(row) = rows.next()? {
+                // One strange row must not hide the other sessions.
+                let Ok(id) = row.get::<_, String>("id") else { continue };
+                let stamp = session_stamp(file, &id, row)?;
+                if !ids.contains(&id) {
+                    found.push((session_address(path, &id), stamp));
+                    ids.insert(id);
+                }
+            }
         }
         Ok(found)
     })
@@ -94,16 +100,29 @@ pub(super) fn list_sessions(
 
 /// Whether a database has tables of one of the generations.
 pub(super) fn is_applicable(path: &Path, generations: &'static [DatabaseQueries]) -> bool {
-    open(path).is_ok_and(|connection| applicable(&connection, generations).is_some())
+    open(path).is_ok_and(|connection| !applicable(&connection, generations).is_empty())
 }
 
-/// The generation of a database.
-fn applicable(connection: &Connection, generations: &'static [DatabaseQueries]) -> Option<&'static DatabaseQueries> {
+/// The generations of a database. An agent that moves its sessions to new tables one by one has several.
+fn applicable(connection: &Connection, generations: &'static [DatabaseQueries]) -> Vec<&'static DatabaseQueries> {
     let applies = |queries: &&DatabaseQueries| {
         let is_it = |query: &str| connection.query_row(query, [], |_| Ok(())).is_ok();
         connection.prepare(queries.sessions).is_ok() && (queries.applies.is_empty() || is_it(queries.applies))
     };
-    generations.iter().find(applies)
+    generations.iter().filter(applies).collect()
+}
+
+/// The row of a session, if it is stored in tables of that generation: its stamp and its header.
+fn find_session(
+    connection: &Connection,
+    queries: &DatabaseQueries,
+    file: FileStamp,
+    id: &str,
+) -> rusqlite::Result<Option<(FileStamp, String)>> {
+    let mut statement = connection.prepare(&format!("{} WHERE id = ?1", all_of(queries.sessions)))?;
+    let mut rows = statement.query(params![id])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some((session_stamp(file, id, row)?, row_json(row)?.unwrap_or_default())))
 }
 
 impl DatabaseSession {
@@ -114,16 +133,12 @@ impl DatabaseSession {
         let file = database_stamp(path).ok_or_else(not_found)?;
         let found = retry(|| {
             let connection = open(path)?;
-            let Some(queries) = applicable(&connection, generations) else { return Ok(None) };
-            let found = {
-                let mut statement = connection.prepare(&format!("{} WHERE id = ?1", all_of(queries.sessions)))?;
-                let mut rows = statement.query(params![id])?;
-                match rows.next()? {
-                    Some(row) => Some((session_stamp(file, id, row)?, row_json(row)?)),
-                    None => None,
+            for queries in applicable(&connection, generations) {
+                if let Some((stamp, header)) = find_session(&connection, queries, file, id)? {
+                    return Ok(Some((connection, queries, stamp, header)));
                 }
-            };
-            Ok(found.map(|(stamp, header)| (connection, queries, stamp, header.unwrap_or_default())))
+            }
+            Ok(None)
         })?;
         let (connection, queries, stamp, header) = found.ok_or_else(not_found)?;
         Ok(Self { connection, queries, id: id.to_owned(), header, stamp })

@@ -174,6 +174,11 @@ pub fn stamp(agent: Agent, path: &Path) -> Option<FileStamp> {
     }
 }
 
+/// Whether a transcript is a session in a database.
+pub fn is_in_database(agent: Agent, path: &Path) -> bool {
+    matches!(format_of(agent).layout_of(path).storage, Storage::Database(_))
+}
+
 /// The transcripts at an explicit path, a file or a directory. Below one of the roots the agent is known; elsewhere it
 /// is detected from the content.
 pub fn discover_path(path: &Path, roots: &[TranscriptRoot]) -> (Vec<TranscriptFile>, Vec<Warning>) {

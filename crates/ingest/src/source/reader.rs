@@ -57,7 +57,10 @@ pub enum TranscriptRecords<'a> {
 #[derive(Debug)]
 pub struct StoredRecords<'a> {
     storage: &'a OpenStorage,
+    /// The end of the finished records.
     position: ReadPosition,
+    /// Records and bytes before the next one.
+    read: (u64, u64),
     page: std::vec::IntoIter<DatabaseRecord>,
     current: String,
 }
@@ -146,6 +149,7 @@ impl TranscriptReader {
             storage => TranscriptRecords::Stored(StoredRecords {
                 storage,
                 position,
+                read: (position.lines, position.offset),
                 page: Vec::new().into_iter(),
                 current: String::new(),
             }),
@@ -174,8 +178,9 @@ impl TranscriptRecords<'_> {
 impl StoredRecords<'_> {
     fn next_record(&mut self) -> io::Result<Option<TranscriptLine<'_>>> {
         let storage = self.storage;
-        let ReadPosition { offset, lines, .. } = self.position;
-        let mut is_finished = true;
+        let (lines, offset) = self.read;
+        // Everything after an unfinished record is read again together with it.
+        let mut is_finished = lines == self.position.lines;
         let (bytes, hash, at) = match storage {
             OpenStorage::Document(document) => {
                 let Some((text, at)) = document.record(lines) else { return Ok(None) };
@@ -186,7 +191,7 @@ impl StoredRecords<'_> {
                     self.page = session.page(lines)?.into_iter();
                 }
                 let Some(record) = self.page.next() else { return Ok(None) };
-                is_finished = record.is_finished;
+                is_finished &= record.is_finished;
                 let is_kept = record.json.is_some();
                 self.current = record.json.unwrap_or_default();
                 (is_kept.then_some(self.current.as_str()), record.version, offset)
@@ -194,10 +199,10 @@ impl StoredRecords<'_> {
             OpenStorage::Lines(..) => return Ok(None),
         };
         let length = bytes.map_or(MAX_RECORD_BYTES, |bytes| bytes.len() as u64);
-        let hash = next_hash(self.position.hashes.head, hash);
+        // A line would end with a newline.
+        self.read = (lines + 1, at + length + 1);
         if is_finished {
-            // A line would end with a newline.
-            let hashes = PrefixHashes { head: hash, tail: 0 };
+            let hashes = PrefixHashes { head: next_hash(self.position.hashes.head, hash), tail: 0 };
             self.position = ReadPosition { offset: at + length + 1, lines: lines + 1, hashes };
         }
         let location = EntryLocation { line: lines + 1, offset: at, length };
