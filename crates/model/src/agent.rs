@@ -60,6 +60,14 @@ agents! {
     Copilot { name: "copilot", label: "Copilot CLI", aliases: ["copilot-cli"] }
     /// GitHub Copilot in VS Code.
     VscodeCopilot { name: "vscode-copilot", label: "VS Code Copilot Chat", aliases: [] }
+    /// Charm's Crush.
+    Crush { name: "crush", label: "Crush", aliases: [] }
+    /// goose, by Block and the AAIF.
+    Goose { name: "goose", label: "goose", aliases: [] }
+    /// Kilo, the command line client and the extension on the same code.
+    Kilo { name: "kilo", label: "Kilo", aliases: ["kilocode"] }
+    /// `OpenCode`, by Anomaly.
+    OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
     /// Rethread itself: our own threads.
     Native { name: "native", label: "Rethread", aliases: [] }
 }

@@ -1,6 +1,7 @@
 //! Scenarios through the engine: what happens to transcripts, and what the engine then returns.
 
 mod activity;
+mod agent_databases;
 mod agent_fixtures;
 mod agents_found;
 mod aliases;

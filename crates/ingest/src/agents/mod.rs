@@ -3,9 +3,13 @@
 mod claude_code;
 mod codex;
 mod copilot;
+mod crush;
+mod goose;
+mod kilo;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
 mod native;
+mod opencode;
 mod pi;
 mod vscode_copilot;
 
@@ -43,7 +47,11 @@ formats! {
     claude_code => ClaudeCode,
     codex => Codex,
     copilot => Copilot,
+    crush => Crush,
+    goose => Goose,
+    kilo => Kilo,
     native => Native,
+    opencode => OpenCode,
     pi => Pi,
     vscode_copilot => VscodeCopilot,
 }
@@ -157,8 +165,8 @@ pub enum Storage {
         /// Reads one of them, by its id.
         load: fn(&Path, &str) -> io::Result<SessionDocument>,
     },
-    /// A SQLite database with many sessions, whose rows can change. One description per generation of its tables; the
-    /// first one that applies is used.
+    /// A SQLite database with many sessions, whose rows can change. One description per generation of its tables,
+    /// newest first: a session is read from the first one that has it.
     Database(&'static [DatabaseQueries]),
 }
 

@@ -80,11 +80,20 @@ fn is_own_output(head: &str) -> bool {
     beginning.contains(&format!("<{INJECTION_TAG}"))
 }
 
+/// First words of results that say that the user rejected the call.
+const REJECTIONS: [&str; 7] = [
+    "The user doesn't want to",
+    "User rejected",
+    "[Request interrupted",
+    "The user rejected permission",
+    "The user dismissed this question",
+    "The user has declined to run this tool",
+    "User denied permission",
+];
+
 fn is_rejection(text: &str) -> bool {
     let text = text.strip_prefix("Error: ").unwrap_or(text);
-    text.starts_with("The user doesn't want to")
-        || text.starts_with("User rejected")
-        || text.starts_with("[Request interrupted")
+    REJECTIONS.iter().any(|start| text.starts_with(start))
 }
 
 /// What the user wrote when rejecting the call, if anything.
