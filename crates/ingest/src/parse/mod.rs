@@ -2,6 +2,7 @@
 
 pub(crate) mod content;
 pub(crate) mod event_builder;
+pub(crate) mod folded;
 pub(crate) mod lenient;
 pub(crate) mod machine_text;
 pub(crate) mod outcome;

@@ -112,16 +112,55 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
             "agentic_fetch",
         ],
     ),
+    // Cline, Roo Code, Continue, Droid, Grok Build and gptme.
+    (ToolKind::Read, &["read_files", "read_currently_open_file"]),
+    (
+        ToolKind::Search,
+        &["search_codebase", "list_files", "list_code_definition_names", "grep_search", "file_glob_search"],
+    ),
+    (ToolKind::Write, &["write_to_file", "create_new_file", "save"]),
+    (
+        ToolKind::Edit,
+        &[
+            "editor",
+            "replace_in_file",
+            "apply_diff",
+            "insert_content",
+            "search_and_replace",
+            "search_replace",
+            "applypatch",
+            "edit_existing_file",
+            "single_find_and_replace",
+            "multi_edit",
+            "append",
+            "patch_many",
+            "morph",
+        ],
+    ),
+    (ToolKind::Command, &["run_commands", "execute", "run_terminal_command"]),
+    (ToolKind::Agent, &["new_task", "use_subagents"]),
+    (ToolKind::Web, &["fetchurl", "fetch_web_content", "fetch_url_content", "browser_action"]),
 ];
 
 /// Names of path arguments, in order of preference.
-const PATH_KEYS: [&str; 8] =
-    ["file_path", "path", "notebook_path", "filePath", "absolute_path", "target_file", "file", "filename"];
+const PATH_KEYS: &[&str] = &[
+    "file_path",
+    "path",
+    "notebook_path",
+    "filePath",
+    "absolute_path",
+    "target_file",
+    "file",
+    "filename",
+    "absolutePath",
+    "filepath",
+];
 /// Names of arguments that contain several paths.
 const PATH_LIST_KEYS: [&str; 3] = ["paths", "files", "file_paths"];
 /// Names of primary arguments that are not paths, in order of preference.
-const TARGET_KEYS: [&str; 12] = [
+const TARGET_KEYS: &[&str] = &[
     "command",
+    "commands",
     "cmd",
     "pattern",
     "query",
@@ -133,9 +172,10 @@ const TARGET_KEYS: [&str; 12] = [
     "prompt",
     "name",
     "question",
+    "task",
 ];
 /// Names of arguments that contain file contents. The beginning of any other argument is stored.
-const CONTENT_KEYS: [&str; 16] = [
+const CONTENT_KEYS: &[&str] = &[
     "content",
     "contents",
     "old_string",
@@ -152,6 +192,10 @@ const CONTENT_KEYS: [&str; 16] = [
     "patch",
     "code",
     "replacements",
+    "old_text",
+    "new_text",
+    "diff",
+    "changes",
 ];
 
 /// The call of `name` with the given arguments, which may be any JSON value.
@@ -229,7 +273,25 @@ pub fn tool_kind(name: &str) -> ToolKind {
 /// Whether a tool is one of ours, however the agent names our MCP server: `mcp__rethread__…`, or with a plugin name.
 pub fn is_own_tool(name: &str) -> bool {
     let server = name.strip_prefix("mcp__").and_then(|rest| rest.split("__").next());
-    server.is_some_and(|server| server.split(['_', '-']).any(|word| word == "rethread"))
+    // Cline and Droid put only the server's name before the tool's.
+    name.starts_with("rethread__")
+        || server.is_some_and(|server| server.split(['_', '-']).any(|word| word == "rethread"))
+}
+
+/// A path in a list: as text, or with the lines to read.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ListedPath {
+    Text(String),
+    Range { path: String },
+}
+
+impl ListedPath {
+    fn into_path(self) -> String {
+        match self {
+            ListedPath::Text(path) | ListedPath::Range { path } => path,
+        }
+    }
 }
 
 /// The arguments of a call in their original order; values are decoded only when needed.
@@ -264,9 +326,11 @@ impl ToolArguments<'_> {
     /// An argument's text; a list of strings is joined, because some agents pass commands that way.
     fn text(&self, key: &str) -> Option<String> {
         let raw = self.get(key)?.get();
-        serde_json::from_str::<String>(raw)
-            .ok()
-            .or_else(|| serde_json::from_str::<Vec<String>>(raw).ok().map(|words| words.join(" ")))
+        serde_json::from_str::<String>(raw).ok().or_else(|| {
+            // A list of words is one command; several commands are a script.
+            let separator = if key == "commands" { "\n" } else { " " };
+            serde_json::from_str::<Vec<String>>(raw).ok().map(|words| words.join(separator))
+        })
     }
 
     /// The name of the primary argument: the pattern for a search, otherwise preferably the path.
@@ -284,8 +348,9 @@ impl ToolArguments<'_> {
     fn paths(&self, unnamed: Option<&str>) -> Vec<String> {
         let single = PATH_KEYS.iter().filter_map(|key| serde_json::from_str::<String>(self.get(key)?.get()).ok());
         let lists =
-            PATH_LIST_KEYS.iter().filter_map(|key| serde_json::from_str::<Vec<String>>(self.get(key)?.get()).ok());
-        let mut paths: Vec<String> = single.chain(lists.flatten()).filter(|path| !path.is_empty()).collect();
+            PATH_LIST_KEYS.iter().filter_map(|key| serde_json::from_str::<Vec<ListedPath>>(self.get(key)?.get()).ok());
+        let listed = lists.flatten().map(ListedPath::into_path);
+        let mut paths: Vec<String> = single.chain(listed).filter(|path| !path.is_empty()).collect();
         paths.dedup();
         let patches = self.0.iter().filter(|(_, value)| has_patch(value.get()));
         let patches = patches.filter_map(|(_, value)| serde_json::from_str::<String>(value.get()).ok());
@@ -358,6 +423,20 @@ mod tests {
             r#"{"prompt":"long","description":"look around"}"#,
             (ToolKind::Agent, "Task look around", "prompt=long", &[]),
         );
+    }
+
+    #[test]
+    fn several_commands_and_files_of_one_call_are_read() {
+        check(
+            "run_commands",
+            r#"{"commands":["make","make test"]}"#,
+            (ToolKind::Command, "Executed make make test", "", &[]),
+        );
+        let files = r#"{"files":[{"path":"a.rs","start_line":1},{"path":"b.rs"}]}"#;
+        let raw: Box<RawValue> = serde_json::from_str(files).unwrap();
+        let tool = TextSink::with_defaults(|sink| tool_use("read_files", Some(&raw), sink));
+        assert_eq!(tool.paths, ["a.rs", "b.rs"]);
+        assert!(is_own_tool("rethread__search_memory") && is_own_tool("rethread___search_memory"));
     }
 
     #[test]

@@ -80,6 +80,22 @@ pub(crate) fn strip_tag<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
     remove_tag(Cow::Borrowed(text), name, |_| false)
 }
 
+/// Removes several tags and what they contain.
+pub(crate) fn without_tags<'a>(text: &'a str, names: &[&str]) -> Cow<'a, str> {
+    names.iter().fold(Cow::Borrowed(text), |text, name| remove_tag(text, name, |_| false))
+}
+
+/// The content of a tag at the start of the text, which may have attributes. To the end if it is not closed.
+pub(crate) fn tag_body<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let rest = text.trim_start().strip_prefix('<')?.strip_prefix(name)?;
+    let body = match rest.chars().next()? {
+        '>' => &rest[1..],
+        c if c.is_whitespace() => rest.split_once('>')?.1,
+        _ => return None,
+    };
+    Some(&body[..body.rfind(&format!("</{name}>")).unwrap_or(body.len())])
+}
+
 /// Removes a tag and what it contains. `may_be_open` decides whether an unclosed tag at a position extends to the end.
 fn remove_tag<'a>(mut text: Cow<'a, str>, name: &str, may_be_open: impl Fn(usize) -> bool) -> Cow<'a, str> {
     let (open, close) = (format!("<{name}"), format!("</{name}>"));
