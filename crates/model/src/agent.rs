@@ -68,6 +68,10 @@ agents! {
     Kilo { name: "kilo", label: "Kilo", aliases: ["kilocode"] }
     /// `OpenCode`, by Anomaly.
     OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
+    /// Cline: the extension, the CLI and the desktop program.
+    Cline { name: "cline", label: "Cline", aliases: [] }
+    /// Roo Code, an extension.
+    Roo { name: "roo", label: "Roo Code", aliases: ["roo-code"] }
     /// Rethread itself: our own threads.
     Native { name: "native", label: "Rethread", aliases: [] }
 }

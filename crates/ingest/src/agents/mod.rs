@@ -6,12 +6,14 @@ mod copilot;
 mod crush;
 mod goose;
 mod kilo;
+mod cline;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
 mod native;
 mod opencode;
 mod pi;
 mod vscode_copilot;
+mod roo;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,6 +52,8 @@ formats! {
     crush => Crush,
     goose => Goose,
     kilo => Kilo,
+    cline => Cline,
+    roo => Roo,
     native => Native,
     opencode => OpenCode,
     pi => Pi,
