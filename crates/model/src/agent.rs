@@ -70,6 +70,8 @@ agents! {
     OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
     /// Cline: the extension, the CLI and the desktop program.
     Cline { name: "cline", label: "Cline", aliases: [] }
+    /// Factory's Droid.
+    Droid { name: "droid", label: "Factory Droid", aliases: ["factory-droid"] }
     /// Roo Code, an extension.
     Roo { name: "roo", label: "Roo Code", aliases: ["roo-code"] }
     /// Rethread itself: our own threads.

@@ -7,6 +7,7 @@ mod crush;
 mod goose;
 mod kilo;
 mod cline;
+mod droid;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
 mod native;
@@ -53,6 +54,7 @@ formats! {
     goose => Goose,
     kilo => Kilo,
     cline => Cline,
+    droid => Droid,
     roo => Roo,
     native => Native,
     opencode => OpenCode,
