@@ -68,6 +68,8 @@ agents! {
     Kilo { name: "kilo", label: "Kilo", aliases: ["kilocode"] }
     /// `OpenCode`, by Anomaly.
     OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
+    /// Aider, pair programming in a terminal.
+    Aider { name: "aider", label: "Aider", aliases: [] }
     /// Cline: the extension, the CLI and the desktop program.
     Cline { name: "cline", label: "Cline", aliases: [] }
     /// Factory's Droid.

@@ -1,5 +1,6 @@
 //! What differs between agents: one folder per agent with one `FORMAT`, and the table of all of them.
 
+mod aider;
 mod claude_code;
 mod codex;
 mod copilot;
@@ -47,6 +48,7 @@ macro_rules! formats {
 }
 
 formats! {
+    aider => Aider,
     claude_code => ClaudeCode,
     codex => Codex,
     copilot => Copilot,
