@@ -72,6 +72,8 @@ agents! {
     Aider { name: "aider", label: "Aider", aliases: [] }
     /// Cline: the extension, the CLI and the desktop program.
     Cline { name: "cline", label: "Cline", aliases: [] }
+    /// Continue: the extensions and the CLI `cn`.
+    Continue { name: "continue", label: "Continue", aliases: ["cn"] }
     /// Factory's Droid.
     Droid { name: "droid", label: "Factory Droid", aliases: ["factory-droid"] }
     /// Roo Code, an extension.

@@ -8,6 +8,7 @@ mod crush;
 mod goose;
 mod kilo;
 mod cline;
+mod r#continue;
 mod droid;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
@@ -56,6 +57,7 @@ formats! {
     goose => Goose,
     kilo => Kilo,
     cline => Cline,
+    r#continue => Continue,
     droid => Droid,
     roo => Roo,
     native => Native,
