@@ -76,6 +76,8 @@ agents! {
     Continue { name: "continue", label: "Continue", aliases: ["cn"] }
     /// Factory's Droid.
     Droid { name: "droid", label: "Factory Droid", aliases: ["factory-droid"] }
+    /// gptme.
+    Gptme { name: "gptme", label: "gptme", aliases: [] }
     /// Roo Code, an extension.
     Roo { name: "roo", label: "Roo Code", aliases: ["roo-code"] }
     /// Rethread itself: our own threads.

@@ -10,6 +10,7 @@ mod kilo;
 mod cline;
 mod r#continue;
 mod droid;
+mod gptme;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
 mod native;
@@ -59,6 +60,7 @@ formats! {
     cline => Cline,
     r#continue => Continue,
     droid => Droid,
+    gptme => Gptme,
     roo => Roo,
     native => Native,
     opencode => OpenCode,
