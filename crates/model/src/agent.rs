@@ -78,6 +78,8 @@ agents! {
     Droid { name: "droid", label: "Factory Droid", aliases: ["factory-droid"] }
     /// gptme.
     Gptme { name: "gptme", label: "gptme", aliases: [] }
+    /// xAI's Grok Build.
+    Grok { name: "grok", label: "Grok Build", aliases: ["grok-build"] }
     /// Roo Code, an extension.
     Roo { name: "roo", label: "Roo Code", aliases: ["roo-code"] }
     /// Rethread itself: our own threads.

@@ -11,6 +11,7 @@ mod cline;
 mod r#continue;
 mod droid;
 mod gptme;
+mod grok;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
 mod native;
@@ -61,6 +62,7 @@ formats! {
     r#continue => Continue,
     droid => Droid,
     gptme => Gptme,
+    grok => Grok,
     roo => Roo,
     native => Native,
     opencode => OpenCode,
