@@ -2,18 +2,18 @@
 
 mod aider;
 mod claude_code;
-mod codex;
-mod copilot;
-mod crush;
-mod goose;
-mod kilo;
 mod cline;
+mod codex;
 mod codex;
 mod r#continue;
 mod copilot;
+mod copilot;
+mod crush;
 mod droid;
+mod goose;
 mod gptme;
 mod grok;
+mod kilo;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
 mod native;
