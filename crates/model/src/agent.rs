@@ -54,34 +54,34 @@ agents! {
     ClaudeCode { name: "claude-code", label: "Claude Code", aliases: ["claude"] }
     /// The pi coding agent.
     Pi { name: "pi", label: "pi", aliases: [] }
-    /// Codex, the coding agent of `OpenAI`.
-    Codex { name: "codex", label: "Codex", aliases: [] }
-    /// GitHub Copilot in the terminal.
-    Copilot { name: "copilot", label: "Copilot CLI", aliases: ["copilot-cli"] }
-    /// GitHub Copilot in VS Code.
-    VscodeCopilot { name: "vscode-copilot", label: "VS Code Copilot Chat", aliases: [] }
-    /// Charm's Crush.
-    Crush { name: "crush", label: "Crush", aliases: [] }
-    /// goose, by Block and the AAIF.
-    Goose { name: "goose", label: "goose", aliases: [] }
-    /// Kilo, the command line client and the extension on the same code.
-    Kilo { name: "kilo", label: "Kilo", aliases: ["kilocode"] }
-    /// `OpenCode`, by Anomaly.
-    OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
     /// Aider, pair programming in a terminal.
     Aider { name: "aider", label: "Aider", aliases: [] }
     /// Cline: the extension, the CLI and the desktop program.
     Cline { name: "cline", label: "Cline", aliases: [] }
+    /// Codex, the coding agent of `OpenAI`.
+    Codex { name: "codex", label: "Codex", aliases: [] }
     /// Continue: the extensions and the CLI `cn`.
     Continue { name: "continue", label: "Continue", aliases: ["cn"] }
+    /// GitHub Copilot in the terminal.
+    Copilot { name: "copilot", label: "Copilot CLI", aliases: ["copilot-cli"] }
+    /// Charm's Crush.
+    Crush { name: "crush", label: "Crush", aliases: [] }
     /// Factory's Droid.
     Droid { name: "droid", label: "Factory Droid", aliases: ["factory-droid"] }
+    /// goose, by Block and the AAIF.
+    Goose { name: "goose", label: "goose", aliases: [] }
     /// gptme.
     Gptme { name: "gptme", label: "gptme", aliases: [] }
     /// xAI's Grok Build.
     Grok { name: "grok", label: "Grok Build", aliases: ["grok-build"] }
+    /// Kilo, the command line client and the extension on the same code.
+    Kilo { name: "kilo", label: "Kilo", aliases: ["kilocode"] }
+    /// `OpenCode`, by Anomaly.
+    OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
     /// Roo Code, an extension.
     Roo { name: "roo", label: "Roo Code", aliases: ["roo-code"] }
+    /// GitHub Copilot in VS Code.
+    VscodeCopilot { name: "vscode-copilot", label: "VS Code Copilot Chat", aliases: [] }
     /// Rethread itself: our own threads.
     Native { name: "native", label: "Rethread", aliases: [] }
 }

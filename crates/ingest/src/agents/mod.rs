@@ -4,9 +4,7 @@ mod aider;
 mod claude_code;
 mod cline;
 mod codex;
-mod codex;
 mod r#continue;
-mod copilot;
 mod copilot;
 mod crush;
 mod droid;
@@ -55,20 +53,20 @@ macro_rules! formats {
 formats! {
     aider => Aider,
     claude_code => ClaudeCode,
+    cline => Cline,
     codex => Codex,
+    r#continue => Continue,
     copilot => Copilot,
     crush => Crush,
-    goose => Goose,
-    kilo => Kilo,
-    cline => Cline,
-    r#continue => Continue,
     droid => Droid,
+    goose => Goose,
     gptme => Gptme,
     grok => Grok,
-    roo => Roo,
+    kilo => Kilo,
     native => Native,
     opencode => OpenCode,
     pi => Pi,
+    roo => Roo,
     vscode_copilot => VscodeCopilot,
 }
 
