@@ -31,6 +31,10 @@ class AiderClient(Client):
     def replies(self):
         return [EDIT.replace(r"\n", "\n").strip(), REPLY]
 
+    def call_count(self):
+        """Rethread counts the applied edit."""
+        return 1
+
     def session(self):
         return None
 

@@ -42,5 +42,5 @@ models:
         return json.loads((self.home / ".continue/sessions/sessions.json").read_text())[0]["sessionId"]
 
     def resume_command(self):
-        """None: `cn --resume` resumes the newest session, whichever that is."""
-        return None
+        # `cn --resume` resumes the newest session, whichever that is.
+        return f"cn --fork {self.session()}"
