@@ -52,6 +52,7 @@ def run(client, rethread):
         compare_entries(compare, client, [entry for one in mains for entry in entries_of(rethread, one)])
         compare_sub_agent(compare, client, conversation, rethread, mains[0], children)
         compare_use(compare, client, rethread, mains)
+        compare_compaction(compare, client, rethread, mains[0])
         compare_fork(compare, client, rethread)
     compare.finish()
 
@@ -133,6 +134,20 @@ def compare_use(compare, client, rethread, sessions):
     whole = [one for one in sessions if one["externalId"] == session["externalId"]]
     counts = ("prompts", "messages", "toolCalls", "toolErrors", "filesEdited", "tokens", "costUsd", "name", "model", "startedAt", "lastActivityAt")
     compare.equal("the same if it is read at once", [{name: session[name] for name in counts}], [{name: one[name] for name in counts} for one in whole])
+
+
+def compare_compaction(compare, client, rethread, session):
+    """A compaction writes a summary and repeats what was said. Neither is a prompt."""
+    command = client.compact()
+    if not command:
+        return
+    step(f"{client.label}: after a compaction")
+    client.run(command, answers=False)
+    rethread.run("sync")
+    entries = entries_of(rethread, session)
+    compare.equal("the user's prompts", client.prompts(), [entry["text"] for entry in entries if entry["kind"] == "prompt"])
+    compare.equal("summaries", 1, sum(entry["kind"] == "summary" for entry in entries))
+    compare.equal("calls", client.call_count(), sum(entry["kind"] == "call" for entry in entries))
 
 
 def compare_fork(compare, client, rethread):

@@ -87,6 +87,10 @@ class Client:
         """The command of a prompt in a copy of the session, or None if the client has no such command."""
         return None
 
+    def compact(self):
+        """The command that replaces the context by a summary, or None if there is none without a terminal."""
+        return None
+
     def session(self):
         """The session's ID, as the client wrote it."""
         raise NotImplementedError

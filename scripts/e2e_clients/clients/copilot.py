@@ -26,6 +26,9 @@ class CopilotClient(Client):
     def resume(self, prompt):
         return ["--allow-all-tools", f"--resume={self.session()}", "-p", prompt]
 
+    def compact(self):
+        return self.resume("/compact")
+
     def session(self):
         return self.newest(".copilot/session-state/*/events.jsonl").parent.name
 

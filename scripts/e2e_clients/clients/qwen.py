@@ -31,6 +31,9 @@ class QwenClient(Client):
     def fork(self, prompt):
         return ["--yolo", "--resume", self.session(), "--fork-session", prompt]
 
+    def compact(self):
+        return self.resume("/compress")
+
     def session(self):
         return sorted(self.home.glob(".qwen/projects/*/chats/*.jsonl"), key=lambda path: path.stat().st_ctime)[0].stem
 
