@@ -84,8 +84,10 @@ pub(super) fn recognizes(head: &TranscriptHead) -> bool {
         parent_uuid: Value,
     }
     let lines: Vec<SniffedLine> = head.lines().collect();
-    // Other agents' lines may contain the same fields, but ours never begin with a header.
-    let has_header = lines.first().is_some_and(|line| line.kind == "session" || line.wrapper == "header");
+    // Other agents' lines may contain the same fields, but ours never begin with a header, nor with a type like `a.b`.
+    let is_dotted = |kind: &Value| kind.as_str().is_some_and(|kind| kind.contains('.'));
+    let is_header = |line: &SniffedLine| line.kind == "session" || line.wrapper == "header" || is_dotted(&line.kind);
+    let has_header = lines.first().is_some_and(is_header);
     let is_ours =
         |line: &SniffedLine| !line.parent_uuid.is_null() || (!line.session_id.is_null() && !line.kind.is_null());
     // The first line can be longer than what was read of the file.
@@ -137,6 +139,7 @@ mod tests {
     fn a_session_id_alone_is_not_recognized_unless_its_line_is_cut_off() {
         let is_ours = |text: &str| recognizes(&TranscriptHead(text.into()));
         assert!(!is_ours("{\"sessionId\":\"s1\",\"projectHash\":\"h\"}\n{\"id\":\"1\",\"type\":\"user\"}\n"));
+        assert!(!is_ours("{\"type\":\"session.start\",\"data\":{\"sessionId\":\"s1\"}}\n"));
         assert!(is_ours("{\"type\":\"user\",\"sessionId\":\"s1\"}\n"));
         assert!(is_ours("{\"sessionId\":\"s1\",\"message\":\"cut"));
     }

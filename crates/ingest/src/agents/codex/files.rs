@@ -67,7 +67,8 @@ pub(super) fn recognizes(head: &TranscriptHead) -> bool {
 /// Whether a file begins like the documents of the first versions.
 pub(super) fn recognizes_document(head: &TranscriptHead) -> bool {
     let text = String::from_utf8_lossy(&head.0);
-    text.trim_start().starts_with('{') && text.contains("\"session\"") && text.contains("\"instructions\"")
+    let first_key = text.trim_start().strip_prefix('{').map_or("", str::trim_start);
+    first_key.starts_with("\"session\"") && text.contains("\"instructions\"")
 }
 
 /// The header has everything.
@@ -78,7 +79,6 @@ pub(super) fn peek(head: &TranscriptHead) -> TranscriptPeek {
         cwd: header.cwd,
         parent_id: header.parent.or_else(|| header.is_child.then(String::new)),
         first_at: header.started_at.and_then(|at| at.parse().ok()),
-        is_copy: header.copied_lines > 0,
         ..TranscriptPeek::default()
     }
 }

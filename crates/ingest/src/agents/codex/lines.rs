@@ -215,7 +215,8 @@ fn add_item(item: ResponseItem<'_>, header: &RolloutHeader, out: &mut EventBuild
         ("message" | "", "user") => match judge_message(&item.content) {
             UserText::Typed(text) => match header.prompts {
                 PromptSource::Events => {}
-                PromptSource::Messages => add_prompt(text, header, out, sink),
+                // Not one that was expected: the same words are typed again.
+                PromptSource::Messages => out.add_text_with_origin(prompt_kind(header), text, None, sink),
                 PromptSource::Unknown => add_expected_prompt(text, header, out, sink),
             },
             other => add_user_text(other, header, out, sink),
@@ -295,8 +296,11 @@ fn add_user_text(text: UserText, header: &RolloutHeader, out: &mut EventBuilder,
 
 /// Adds a prompt; that of a sub-agent was written by its parent's model.
 fn add_prompt(text: String, header: &RolloutHeader, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
-    let kind = if header.is_child { EntryKind::Task } else { EntryKind::Prompt };
-    out.add_text(kind, text, None, sink);
+    out.add_text(prompt_kind(header), text, None, sink);
+}
+
+fn prompt_kind(header: &RolloutHeader) -> EntryKind {
+    if header.is_child { EntryKind::Task } else { EntryKind::Prompt }
 }
 
 /// Adds a prompt that the next lines may have again, as an event.

@@ -26,6 +26,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
                 recognizes: files::recognizes,
                 header: header::of_file,
                 peek: files::peek,
+                copy_signs: &["\"forkedFrom\":\""],
                 identify: files::identify,
                 recent_folders: RecentFolders::Days,
                 ..Layout::new("~/.codex/sessions/**/rollout-*.jsonl", files::roots, lines::events)
@@ -35,6 +36,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
                 extension: "zst",
                 is_transcript: files::is_compressed_rollout,
                 peek: files::peek,
+                copy_signs: &["\"forkedFrom\":\""],
                 identify: files::identify,
                 recent_folders: RecentFolders::Days,
                 ..Layout::new("~/.codex/sessions/**/rollout-*.jsonl.zst", files::roots, lines::events)

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::calls::{ToolExecution, ToolRequest, add_request, add_result};
 use crate::parse::event_builder::{EventBuilder, MAX_INJECTED_CHARS};
 use crate::parse::lenient::{LenientNumber, LenientObject, LenientText, LenientTimestamp, parse_or_default};
-use crate::parse::{ParseContext, TextSink, content_id};
+use crate::parse::{ParseContext, TextSink, content_id, is_uuid};
 use crate::source::TranscriptHead;
 use crate::{EventBody, EventScope, SessionHeader, TitleRank, TranscriptEvent, UndoStep};
 
@@ -149,7 +149,8 @@ pub(in crate::agents) fn events(
         return Ok(header_events(serde_json::from_str(text)?, context));
     }
     let line: CopilotLine<'_> = serde_json::from_str(text)?;
-    let id = line.id.non_empty().map_or_else(|| content_id(text), |id| id.replace(':', "-"));
+    // Other ids, as in shortened transcripts, may repeat.
+    let id = line.id.non_empty().filter(|id| is_uuid(id)).map_or_else(|| content_id(text), Into::into);
     let mut out = EventBuilder::new(context.location, line.timestamp.0, id);
     let kind = line.kind.as_str();
     // What hooks were given and said is in no conversation.

@@ -21,7 +21,7 @@ const DENIED: u64 = 0;
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct ChatRequest {
+struct VscodeRequest {
     request_id: Value,
     message: Value,
     timestamp: Value,
@@ -31,12 +31,12 @@ struct ChatRequest {
     is_canceled: Value,
     should_be_removed_on_send: Value,
     response: Value,
-    result: ChatResult,
+    result: VscodeResult,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", from = "Value")]
-struct ChatResult {
+struct VscodeResult {
     error: Option<String>,
     rounds: Vec<Value>,
     results: Map<String, Value>,
@@ -45,7 +45,7 @@ struct ChatResult {
     model: Option<String>,
 }
 
-impl From<Value> for ChatResult {
+impl From<Value> for VscodeResult {
     fn from(result: Value) -> Self {
         let metadata = &result["metadata"];
         Self {
@@ -64,7 +64,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     if context.is_header() {
         return Ok(header_events(serde_json::from_str(text)?, context));
     }
-    let request: ChatRequest = serde_json::from_str(text)?;
+    let request: VscodeRequest = serde_json::from_str(text)?;
     let id = request.request_id.as_str().map_or_else(|| content_id(text), |id| id.replace(':', "-"));
     let at = request.timestamp.as_i64().map(Timestamp::from_millis);
     let mut out = EventBuilder::new(context.location, at, id);
@@ -96,7 +96,7 @@ fn header_events(header: ChatHeader, context: &mut ParseContext<'_>) -> Vec<Tran
     out.events
 }
 
-fn add_prompt(request: &ChatRequest, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
+fn add_prompt(request: &VscodeRequest, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     let text = request.message.as_str().or_else(|| request.message["text"].as_str()).unwrap_or_default();
     if request.is_hidden == true || request.is_system_initiated == true {
         out.add_injected(text, sink);
@@ -105,7 +105,7 @@ fn add_prompt(request: &ChatRequest, out: &mut EventBuilder, sink: &mut TextSink
     }
 }
 
-fn add_usage(request: &ChatRequest, out: &mut EventBuilder) {
+fn add_usage(request: &VscodeRequest, out: &mut EventBuilder) {
     let named = request.model_id.as_str().map(|id| id.rsplit('/').next().unwrap_or(id).to_owned());
     let model = request.result.model.clone().or(named).filter(|model| !model.is_empty() && model != "auto");
     let tokens =
@@ -115,7 +115,7 @@ fn add_usage(request: &ChatRequest, out: &mut EventBuilder) {
 }
 
 /// Adds the answer: from the model's rounds once they are stored, else from what the chat shows.
-fn add_answer(request: &ChatRequest, parts: &[Value], out: &mut EventBuilder, sink: &mut TextSink<'_>) {
+fn add_answer(request: &VscodeRequest, parts: &[Value], out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     let shown = parts.iter().filter(|part| part["subAgentInvocationId"].is_null());
     let invocations: Vec<&Value> = shown.clone().filter(|part| is_invocation(part)).collect();
     let rounds = &request.result.rounds;
