@@ -30,6 +30,11 @@ macro_rules! agents {
                 match self { $(Agent::$agent => $label,)* }
             }
 
+            /// Other names that users may type.
+            pub const fn aliases(self) -> &'static [&'static str] {
+                match self { $(Agent::$agent => &[$($alias),*],)* }
+            }
+
             /// Whether it is read only if the user says so: its sessions also contain private conversations.
             pub const fn is_opt_in(self) -> bool {
                 match self { $(Agent::$agent => false $(|| $opt_in)?,)* }

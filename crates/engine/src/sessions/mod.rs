@@ -103,6 +103,13 @@ impl SessionService<'_> {
         Ok(store.projects()?)
     }
 
+    /// The agents of which sessions are stored.
+    pub fn agents(self) -> Result<Vec<Agent>, EngineError> {
+        let Some(store) = self.engine.reader()? else { return Ok(Vec::new()) };
+        let counts = store.session_counts_by_agent()?;
+        Ok(Agent::ALL.into_iter().filter(|agent| counts.iter().any(|(owner, _)| owner == agent)).collect())
+    }
+
     /// Matching sessions, newest first.
     pub fn list(self, request: &SessionListRequest) -> Result<Vec<ListedSession>, EngineError> {
         match self.engine.reader()? {

@@ -35,8 +35,8 @@ pub(crate) struct SearchArgs {
     /// Search only these kinds of entries
     #[arg(long = "kind", value_name = "KIND,…", value_delimiter = ',', ignore_case = true, value_parser = values::kind())]
     pub(crate) kinds: Vec<HitKind>,
-    /// Search only sessions of this agent
-    #[arg(long, value_parser = values::agent())]
+    /// Search only sessions of this agent, such as codex
+    #[arg(long, value_parser = values::agent(), hide_possible_values = true)]
     pub(crate) agent: Option<Agent>,
     /// Search only episodes that touched FILE: a path, the end of one, or a name; can be repeated
     #[arg(long = "file", value_name = "FILE", value_hint = ValueHint::AnyPath)]

@@ -11,8 +11,8 @@ pub(crate) struct SessionsArgs {
     /// List only sessions in this state
     #[arg(long, value_parser = values::state())]
     pub(crate) state: Option<SessionState>,
-    /// List only sessions of this agent
-    #[arg(long, value_parser = values::agent())]
+    /// List only sessions of this agent, such as codex
+    #[arg(long, value_parser = values::agent(), hide_possible_values = true)]
     pub(crate) agent: Option<Agent>,
     /// Show at most N sessions [default: 50 on a terminal, otherwise all]
     #[arg(long, value_name = "N")]

@@ -13,7 +13,7 @@ pub(crate) struct InitArgs {
     #[arg(short, long)]
     pub(crate) yes: bool,
     /// Read only these agents, now and later
-    #[arg(long, value_name = "AGENT,…", value_delimiter = ',', value_parser = values::other_agent())]
+    #[arg(long, value_name = "AGENT,…", value_delimiter = ',', value_parser = values::other_agent(), hide_possible_values = true)]
     pub(crate) agents: Vec<Agent>,
     /// Do not install hooks
     #[arg(long)]

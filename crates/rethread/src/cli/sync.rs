@@ -10,8 +10,8 @@ use super::{JsonArgs, values};
 
 #[derive(Debug, Args)]
 pub(crate) struct SyncArgs {
-    /// Read only transcripts of this agent
-    #[arg(long, value_parser = values::agent())]
+    /// Read only transcripts of this agent, such as codex
+    #[arg(long, value_parser = values::agent(), hide_possible_values = true)]
     pub(crate) agent: Option<Agent>,
     /// Read only this transcript or directory; can be repeated
     #[arg(long = "path", value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 1..)]

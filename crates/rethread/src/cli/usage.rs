@@ -16,8 +16,8 @@ pub(crate) struct UsageArgs {
     pub(crate) by: UsageGrouping,
     #[command(flatten)]
     pub(crate) time: TimeArgs,
-    /// Show only this agent
-    #[arg(long, value_parser = values::agent())]
+    /// Show only this agent, such as codex
+    #[arg(long, value_parser = values::agent(), hide_possible_values = true)]
     pub(crate) agent: Option<Agent>,
     /// Also write a bar chart to FILE; `-` prints only the chart
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "json")]

@@ -64,12 +64,16 @@ pub(crate) fn limit() -> RangedI64ValueParser<u16> {
 }
 
 pub(crate) fn agent() -> impl TypedValueParser<Value = Agent> {
-    PossibleValuesParser::new(Agent::ALL.map(Agent::as_str)).try_map(|name| name.parse::<Agent>())
+    PossibleValuesParser::new(Agent::ALL.map(agent_value)).try_map(|name| name.parse::<Agent>())
 }
 
 /// An agent other than Rethread itself, whose threads are not read from an agent's files.
 pub(crate) fn other_agent() -> impl TypedValueParser<Value = Agent> {
-    PossibleValuesParser::new(Agent::EXTERNAL.map(Agent::as_str)).try_map(|name| name.parse::<Agent>())
+    PossibleValuesParser::new(Agent::EXTERNAL.map(agent_value)).try_map(|name| name.parse::<Agent>())
+}
+
+fn agent_value(agent: Agent) -> PossibleValue {
+    PossibleValue::new(agent.as_str()).aliases(agent.aliases())
 }
 
 /// An agent that calls our hook.

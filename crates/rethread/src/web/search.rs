@@ -108,7 +108,7 @@ fn form(app: &ServerState, params: &SearchPageParams, text: &str) -> Result<Mark
     let mut kinds = any("all kinds");
     kinds.extend(HitKind::ALL.iter().map(|kind| (kind.to_string(), kind.to_string())));
     let mut agents = any("all agents");
-    agents.extend(rethread_model::Agent::ALL.iter().map(|agent| (agent.to_string(), agent.to_string())));
+    agents.extend(app.engine.sessions().agents()?.iter().map(|agent| (agent.to_string(), agent.to_string())));
     let mut projects = any("all projects");
     projects.extend(project_choices(&app.engine.sessions().projects()?));
     let times = TIME_CHOICES.map(|(value, word)| (value.to_owned(), word.to_owned()));

@@ -98,7 +98,7 @@ fn filters(app: &ServerState, params: &UsagePageParams) -> Result<Markup, ApiErr
     let mut projects = vec![(String::new(), "all projects".to_owned())];
     projects.extend(project_choices(&app.engine.sessions().projects()?));
     let mut agents = vec![(String::new(), "all agents".to_owned())];
-    agents.extend(rethread_model::Agent::ALL.iter().map(|agent| (agent.to_string(), agent.to_string())));
+    agents.extend(app.engine.sessions().agents()?.iter().map(|agent| (agent.to_string(), agent.to_string())));
     Ok(html! {
         div.filters {
             h2 { "Usage" }
