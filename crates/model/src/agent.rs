@@ -61,6 +61,8 @@ agents! {
     Pi { name: "pi", label: "pi", aliases: [] }
     /// Aider, pair programming in a terminal.
     Aider { name: "aider", label: "Aider", aliases: [] }
+    /// Google's Antigravity.
+    Antigravity { name: "antigravity", label: "Antigravity", aliases: ["agy"] }
     /// Cline: the extension, the CLI and the desktop program.
     Cline { name: "cline", label: "Cline", aliases: [] }
     /// Codex, the coding agent of `OpenAI`.
@@ -73,6 +75,8 @@ agents! {
     Crush { name: "crush", label: "Crush", aliases: [] }
     /// Factory's Droid.
     Droid { name: "droid", label: "Factory Droid", aliases: ["factory-droid"] }
+    /// Google's Gemini CLI.
+    Gemini { name: "gemini", label: "Gemini CLI", aliases: ["gemini-cli"] }
     /// goose, by Block and the AAIF.
     Goose { name: "goose", label: "goose", aliases: [] }
     /// gptme.
@@ -81,8 +85,12 @@ agents! {
     Grok { name: "grok", label: "Grok Build", aliases: ["grok-build"] }
     /// Kilo, the command line client and the extension on the same code.
     Kilo { name: "kilo", label: "Kilo", aliases: ["kilocode"] }
+    /// Moonshot AI's Kimi Code.
+    Kimi { name: "kimi", label: "Kimi Code", aliases: ["kimi-code", "kimi-cli"] }
     /// `OpenCode`, by Anomaly.
     OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
+    /// Alibaba's Qwen Code.
+    Qwen { name: "qwen", label: "Qwen Code", aliases: ["qwen-code"] }
     /// Roo Code, an extension.
     Roo { name: "roo", label: "Roo Code", aliases: ["roo-code"] }
     /// GitHub Copilot in VS Code.

@@ -1,6 +1,7 @@
 //! What differs between agents: one folder per agent with one `FORMAT`, and the table of all of them.
 
 mod aider;
+mod antigravity;
 mod claude_code;
 mod cline;
 mod codex;
@@ -8,15 +9,18 @@ mod r#continue;
 mod copilot;
 mod crush;
 mod droid;
+mod gemini;
 mod goose;
 mod gptme;
 mod grok;
 mod kilo;
+mod kimi;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
 mod native;
 mod opencode;
 mod pi;
+mod qwen;
 mod roo;
 mod vscode_copilot;
 
@@ -52,20 +56,24 @@ macro_rules! formats {
 
 formats! {
     aider => Aider,
+    antigravity => Antigravity,
     claude_code => ClaudeCode,
     cline => Cline,
     codex => Codex,
-    r#continue => Continue,
     copilot => Copilot,
     crush => Crush,
     droid => Droid,
+    gemini => Gemini,
     goose => Goose,
     gptme => Gptme,
     grok => Grok,
     kilo => Kilo,
+    kimi => Kimi,
     native => Native,
     opencode => OpenCode,
     pi => Pi,
+    qwen => Qwen,
+    r#continue => Continue,
     roo => Roo,
     vscode_copilot => VscodeCopilot,
 }

@@ -3,11 +3,13 @@
 pub(crate) mod content;
 pub(crate) mod event_builder;
 pub(crate) mod folded;
+pub(crate) mod gemini_parts;
 pub(crate) mod lenient;
 pub(crate) mod machine_text;
 pub(crate) mod outcome;
 pub(crate) mod patch;
 mod repair;
+mod shell_report;
 mod tool;
 pub(crate) mod user_text;
 

@@ -112,6 +112,13 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
             "agentic_fetch",
         ],
     ),
+    // Gemini CLI, Antigravity and kimi-cli.
+    (ToolKind::Read, &["readfile", "view_file"]),
+    (ToolKind::Search, &["find_by_name"]),
+    (ToolKind::Write, &["writefile"]),
+    (ToolKind::Edit, &["strreplacefile", "replace_file_content", "multi_replace_file_content"]),
+    (ToolKind::Agent, &["invoke_agent", "codebase_investigator"]),
+    (ToolKind::Web, &["searchweb", "search_web", "read_url_content"]),
     // Cline, Roo Code, Continue, Droid, Grok Build and gptme.
     (ToolKind::Read, &["read_files", "read_currently_open_file"]),
     (
@@ -263,7 +270,7 @@ pub(crate) fn describe_tool(tool: &ToolUse) -> String {
 
 /// The kind of a tool, by its name.
 pub fn tool_kind(name: &str) -> ToolKind {
-    if name.starts_with("mcp__") || name == "mcp" {
+    if name.starts_with("mcp_") || name == "mcp" {
         return ToolKind::Mcp;
     }
     let name = name.to_ascii_lowercase();
@@ -275,6 +282,8 @@ pub fn is_own_tool(name: &str) -> bool {
     let server = name.strip_prefix("mcp__").and_then(|rest| rest.split("__").next());
     // Cline and Droid put only the server's name before the tool's.
     name.starts_with("rethread__")
+        // Gemini CLI separates the parts with one underscore, which names may contain too.
+        || name.starts_with("mcp_rethread_")
         || server.is_some_and(|server| server.split(['_', '-']).any(|word| word == "rethread"))
 }
 
@@ -471,7 +480,11 @@ mod tests {
 
     #[test]
     fn queries_to_our_own_tools_are_not_stored() {
-        let own = ["mcp__rethread__search_memory", "mcp__plugin_rethread_rethread__search_memory"];
+        let own = [
+            "mcp__rethread__search_memory",
+            "mcp__plugin_rethread_rethread__search_memory",
+            "mcp_rethread_search_memory",
+        ];
         for name in own {
             let tool = TextSink::with_defaults(|sink| {
                 let raw: Box<RawValue> = serde_json::from_str(r#"{"query":"zeppelin","path":"/p/zeppelin"}"#).unwrap();

@@ -1,8 +1,12 @@
 //! Reads lines through a sliding window. Memory use is bounded, whatever the length of a line.
 
 use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
 
 use rethread_model::EntryLocation;
+
+use super::file;
 
 const WINDOW: usize = 1 << 20;
 const MIN_WINDOW: usize = 16 << 10;
@@ -44,6 +48,18 @@ impl TranscriptLine<'_> {
     pub fn end(&self) -> u64 {
         self.location.offset + self.location.length + u64::from(self.has_newline)
     }
+}
+
+/// Shows the lines of a file, for the header of a transcript: what no single line says. Stops when `visit` breaks.
+pub(crate) fn scan_lines(path: &Path, visit: &mut dyn FnMut(&TranscriptLine<'_>) -> ControlFlow<()>) -> io::Result<()> {
+    let (file, stamp) = file::open(path)?;
+    let mut lines = TranscriptLines::new(&file, 0, 0, stamp.size);
+    while let Some(line) = lines.next_line()? {
+        if visit(&line).is_break() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 impl<R: Read> TranscriptLines<R> {

@@ -11,6 +11,7 @@ pub mod lines;
 mod live;
 pub mod project;
 
+mod md5;
 mod nearby;
 mod other_agents;
 mod peek;
@@ -32,7 +33,9 @@ pub use database::DatabaseQueries;
 pub use document::{ArchivedSession, SessionDocument};
 pub(crate) use editors::extension_dirs;
 pub(crate) use file::read_text;
+pub(crate) use lines::scan_lines;
 pub use live::{LiveSession, LiveStatus, live_sessions};
+pub(crate) use md5::md5_hex;
 pub(crate) use zstd::unzstd;
 
 pub(crate) use nearby::MAX_FOLDER_NAME;
@@ -207,11 +210,14 @@ fn owner(path: &Path, roots: &[TranscriptRoot]) -> Option<(Agent, &'static Layou
 fn detect(path: &Path, head: &TranscriptHead) -> Option<(Agent, &'static Layout)> {
     let is_it = |(_, layout): &(Agent, &Layout)| match layout.storage {
         Storage::Database(generations) => head.is_database() && database::is_applicable(path, generations),
+        // A document without line breaks looks like the first line of one.
+        Storage::Lines => has_extension(path, layout.extension) && layout.may_be(head),
         _ => layout.may_be(head),
     };
     let recognized: Vec<_> = all_layouts().filter(is_it).collect();
     let named = recognized.iter().find(|(_, layout)| layout.is_file_named(path));
-    named.or(recognized.first()).copied()
+    let of_its_kind = || recognized.iter().find(|(_, layout)| has_extension(path, layout.extension));
+    named.or_else(of_its_kind).or(recognized.first()).copied()
 }
 
 /// Whether a file can be a transcript of any agent, judged by its name.

@@ -82,6 +82,7 @@ pub(super) fn recognizes(head: &TranscriptHead) -> bool {
         wrapper: Value,
         session_id: Value,
         parent_uuid: Value,
+        message: Value,
     }
     let lines: Vec<SniffedLine> = head.lines().collect();
     // Other agents' lines may contain the same fields, but ours never begin with a header, nor with a type like `a.b`.
@@ -90,9 +91,16 @@ pub(super) fn recognizes(head: &TranscriptHead) -> bool {
     let has_header = lines.first().is_some_and(is_header);
     let is_ours =
         |line: &SniffedLine| !line.parent_uuid.is_null() || (!line.session_id.is_null() && !line.kind.is_null());
+    // Qwen Code writes the same fields around messages of another shape.
+    let has_parts = lines.iter().any(|line| line.message["parts"].is_array());
     // The first line can be longer than what was read of the file.
-    let is_cut = || lines.iter().all(|line| line.session_id.is_null()) && head.raw_field("sessionId").is_some();
-    !has_header && (lines.iter().any(is_ours) || is_cut())
+    // So can the document of another agent, which names its project.
+    let is_cut = || {
+        lines.iter().all(|line| line.session_id.is_null())
+            && head.raw_field("sessionId").is_some()
+            && head.raw_field("projectHash").is_none()
+    };
+    !has_header && !has_parts && (lines.iter().any(is_ours) || is_cut())
 }
 
 /// The name for a project's folder: every character except ASCII letters and digits becomes `-`, and a long name is
@@ -142,6 +150,8 @@ mod tests {
         assert!(!is_ours("{\"type\":\"session.start\",\"data\":{\"sessionId\":\"s1\"}}\n"));
         assert!(is_ours("{\"type\":\"user\",\"sessionId\":\"s1\"}\n"));
         assert!(is_ours("{\"sessionId\":\"s1\",\"message\":\"cut"));
+        assert!(!is_ours("{\"uuid\":\"u\",\"sessionId\":\"s1\",\"type\":\"user\",\"message\":{\"parts\":[]}}\n"));
+        assert!(!is_ours("{\n  \"sessionId\": \"s1\",\n  \"projectHash\": \"h\",\n  \"messages\": [\n"));
     }
 
     const ID: &str = "9a9eadc8-c1f1-493e-a0f1-884aa996b05b";
