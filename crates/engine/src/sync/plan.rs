@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use rethread_ingest::agents::SessionIdentity;
 use rethread_ingest::source::exclude::ExcludeRules;
 use rethread_ingest::source::file::{self, FileStamp, PrefixHashes};
-use rethread_ingest::source::{self, ReadPosition, TranscriptFile, TranscriptPeek, TranscriptRoot, aliases};
+use rethread_ingest::source::{self, KnownSessions, ReadPosition, TranscriptFile, TranscriptPeek, TranscriptRoot, aliases};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Timestamp, Warning};
-use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionNumber, TranscriptRow};
+use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionKey, SessionNumber, TranscriptRow};
 
 use super::SyncRequest;
 use super::shared_files::{KnownTranscripts, SettledFile, SharedFiles};
@@ -93,6 +93,11 @@ impl SyncPlan {
             None => HashMap::new(),
         };
         let found = plan.discover(engine, request, &work_dirs, &known)?;
+        let mut sessions = KnownSessions::default();
+        for row in known.values() {
+            sessions.add_read(row.agent, Path::new(&row.path));
+        }
+        let found = sessions.retain_best(found);
         let forgotten = store.map(ReadStore::forgotten_sessions).transpose()?.unwrap_or_default();
         let rewritten = store.map(ReadStore::rewritten_sessions).transpose()?.unwrap_or_default();
         let mut excludes = engine.sync().exclude_rules()?;
@@ -148,6 +153,7 @@ impl SyncPlan {
         for path in paths {
             let Some(stamp) = source::stamp(agent, path) else { continue };
             let found = TranscriptFile { agent, path: path.clone(), stamp };
+            let Some(found) = without_repeated(store, found)? else { continue };
             match store.transcript(&path.to_string_lossy())? {
                 // A thread's name is stored beside its log, so it can change without the log.
                 Some(row) if agent != Agent::Native && row.fingerprint == fingerprint(stamp) => {}
@@ -276,6 +282,20 @@ fn in_reading_order(new: Vec<(TranscriptJob, TranscriptPeek)>) -> impl Iterator<
     let mut keyed: Vec<_> = keyed.collect();
     keyed.sort_by(|(a, job_a), (b, job_b)| a.cmp(b).then_with(|| job_a.path.cmp(&job_b.path)));
     keyed.into_iter().map(|(_, job)| job)
+}
+
+/// The file, unless its session was read from a better place.
+fn without_repeated(store: &ReadStore, found: TranscriptFile) -> Result<Option<TranscriptFile>, EngineError> {
+    let mut sessions = KnownSessions::default();
+    if let Some(id) = source::session_in_path(found.agent, &found.path) {
+        let key = SessionKey { agent: found.agent, external_id: &id };
+        if let Some((session, _)) = store.session_by_external_id(key)? {
+            for row in store.session_transcripts(session)? {
+                sessions.add_read(row.agent, Path::new(&row.path));
+            }
+        }
+    }
+    Ok(sessions.retain_best(vec![found]).pop())
 }
 
 fn known_job(found: TranscriptFile, row: TranscriptRow) -> TranscriptJob {

@@ -111,7 +111,8 @@ pub struct AgentFormat {
     pub is_subagent_id: fn(&str) -> bool,
     /// Whether a session's name can mark it as a sub-agent's, until it gets another one.
     pub names_subagents: bool,
-    /// The session id in the path of a transcript, which may come from another machine.
+    /// The session id in the path of a transcript, which may come from another machine. A session that several layouts
+    /// have is read from the first one.
     pub session_id_in_path: fn(&str) -> Option<&str>,
     /// Sessions that the agent itself lists as running.
     pub(crate) live_sessions: fn(&SourceConfig) -> Vec<LiveSession>,
@@ -132,7 +133,7 @@ pub struct Layout {
     pub(crate) roots: fn(&SourceConfig) -> Vec<(PathBuf, &'static str)>,
     /// What the sessions are stored in.
     pub storage: Storage,
-    /// Extension of the files that may be transcripts.
+    /// Extension of the files that may be transcripts; empty if they have no common one.
     pub(crate) extension: &'static str,
     /// Whether a file with that extension is a transcript. Gets the path below the root, or the whole path.
     pub(crate) is_transcript: fn(&Path) -> bool,
@@ -141,8 +142,8 @@ pub struct Layout {
     pub(crate) recognizes: fn(&TranscriptHead) -> bool,
     /// Other files of the session. If one of them changes, the session has changed.
     pub(crate) beside: fn(&Path) -> Vec<PathBuf>,
-    /// What those files say about the session as a whole, as JSON. Only for files of lines: documents and databases
-    /// have a header of their own.
+    /// What those files say about the session as a whole, as JSON. Lines have no other header; a database's own one is
+    /// completed by it; for documents it is not used.
     pub(crate) header: fn(&Path) -> Option<String>,
     /// What the beginning of a transcript says about its session, and which session started it as its sub-agent.
     pub(crate) peek: fn(&TranscriptHead) -> TranscriptPeek,
@@ -322,7 +323,15 @@ impl Layout {
 
     /// Whether a file's name is that of a transcript.
     pub(crate) fn is_file_named(&self, path: &Path) -> bool {
-        path.extension().is_some_and(|found| found == self.extension) && (self.is_transcript)(path)
+        self.has_extension(path) && (self.is_transcript)(path)
+    }
+
+    /// Whether a file can be a transcript, judged by its extension.
+    pub(crate) fn has_extension(&self, path: &Path) -> bool {
+        match self.extension {
+            "" => (self.is_transcript)(path),
+            extension => path.extension().is_some_and(|found| found == extension),
+        }
     }
 
     /// Whether a file, or the file in the address of a session, has the name of a transcript.

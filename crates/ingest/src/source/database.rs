@@ -189,6 +189,11 @@ fn all_of(query: &str) -> String {
     format!("SELECT * FROM ({query})")
 }
 
+/// Runs queries on a database of an agent that a layout does not read by its [`DatabaseQueries`].
+pub(crate) fn open_database<T>(path: &Path, mut run: impl FnMut(&Connection) -> rusqlite::Result<T>) -> io::Result<T> {
+    retry(|| run(&open(path)?))
+}
+
 /// Opens a database for reading. If the agent does not have it open, no file is created beside it.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;

@@ -69,11 +69,7 @@ impl SessionDocument {
 
     /// Adds fields to the header, from files beside the document. Fields that exist stay as they are.
     pub(crate) fn with_header_fields(mut self, fields: serde_json::Map<String, serde_json::Value>) -> Self {
-        let mut header: serde_json::Map<_, _> = serde_json::from_str(&self.header).unwrap_or_default();
-        for (name, value) in fields {
-            header.entry(name).or_insert(value);
-        }
-        self.header = serde_json::Value::Object(header).to_string();
+        self.header = complete_header(&self.header, fields);
         self
     }
 
@@ -82,6 +78,15 @@ impl SessionDocument {
         let range = self.records.get(usize::try_from(number).ok()?)?;
         Some((&self.text[range.clone()], range.start))
     }
+}
+
+/// Adds fields to a header. Those that it has stay as they are.
+pub(super) fn complete_header(header: &str, fields: serde_json::Map<String, serde_json::Value>) -> String {
+    let mut header: serde_json::Map<_, _> = serde_json::from_str(header).unwrap_or_default();
+    for (name, value) in fields {
+        header.entry(name).or_insert(value);
+    }
+    serde_json::Value::Object(header).to_string()
 }
 
 /// Where the values are in the text that they borrow from.

@@ -16,6 +16,7 @@ mod nearby;
 mod other_agents;
 mod peek;
 mod reader;
+mod repeated;
 mod walk;
 mod zstd;
 
@@ -30,6 +31,7 @@ use self::file::FileStamp;
 
 pub(crate) use address::split_address;
 pub use database::DatabaseQueries;
+pub(crate) use database::open_database;
 pub use document::{ArchivedSession, SessionDocument};
 pub(crate) use editors::extension_dirs;
 pub(crate) use file::read_text;
@@ -44,6 +46,7 @@ pub use other_agents::{UnreadAgent, unread_agents};
 pub(crate) use peek::TranscriptHead;
 pub use peek::{TranscriptPeek, last_timestamp, peek};
 pub use reader::{ReadPosition, TranscriptReader, TranscriptRecords};
+pub use repeated::{KnownSessions, session_in_path};
 
 /// Where agents store their files. The environment is not read here: the binary passes it in.
 #[derive(Clone, Debug, Default)]
@@ -222,17 +225,13 @@ fn detect(path: &Path, head: &TranscriptHead) -> Option<(Agent, &'static Layout)
 
 /// Whether a file can be a transcript of any agent, judged by its name.
 fn may_be_transcript(path: &Path) -> bool {
-    all_layouts().any(|(_, layout)| has_extension(path, layout.extension))
+    all_layouts().any(|(_, layout)| layout.has_extension(path))
 }
 
 /// The possible transcript that changes with a file: itself, or the database that a log belongs to.
 pub fn changed_transcript(path: &Path) -> Option<PathBuf> {
     let database = path.to_str().and_then(|path| path.strip_suffix("-wal")).map(PathBuf::from);
     Some(database.unwrap_or_else(|| path.to_owned())).filter(|path| may_be_transcript(path))
-}
-
-fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension().is_some_and(|found| found == extension)
 }
 
 /// The identity of a transcript's session, from its path and first lines; `None` while it cannot be determined.

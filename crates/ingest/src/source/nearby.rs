@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rethread_model::{Agent, Timestamp};
 
 use super::file::{self, FileStamp};
-use super::{SourceConfig, TranscriptFile, TranscriptRoot, discover, has_extension, project, roots};
+use super::{SourceConfig, TranscriptFile, TranscriptRoot, discover, project, roots};
 use crate::agents::{Layout, RecentFolders, Storage, format_of};
 
 /// An agent that cuts longer folder names cuts them here and appends a hash.
@@ -174,7 +174,7 @@ impl FolderListing {
             if kind.is_dir() {
                 folders.push(name);
             } else if kind.is_file()
-                && has_extension(Path::new(&name), self.layout.extension)
+                && self.layout.has_extension(Path::new(&name))
                 && (self.layout.is_transcript)(entry.path().strip_prefix(&self.root).unwrap_or(Path::new(&name)))
                 && let Ok(data) = entry.metadata()
             {

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::address::split_address;
 use super::database::{DatabaseRecord, DatabaseSession, MAX_RECORD_BYTES, next_hash};
-use super::document::{ArchivedSession, SessionDocument};
+use super::document::{ArchivedSession, SessionDocument, complete_header};
 use super::file::{self, FileStamp, PrefixHashes};
 use super::lines::{TranscriptLine, TranscriptLines};
 use super::peek::TranscriptHead;
@@ -71,7 +71,10 @@ impl TranscriptReader {
         let layout = format_of(agent).layout_of(path);
         let (storage, stamp) = match layout.storage {
             Storage::Database(generations) => {
-                let session = DatabaseSession::open(path, generations)?;
+                let mut session = DatabaseSession::open(path, generations)?;
+                if let Some(more) = (layout.header)(path).and_then(|more| serde_json::from_str(&more).ok()) {
+                    session.header = complete_header(&session.header, more);
+                }
                 let stamp = session.stamp;
                 (OpenStorage::Database(session), stamp)
             }
