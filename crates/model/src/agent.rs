@@ -73,6 +73,8 @@ agents! {
     Copilot { name: "copilot", label: "Copilot CLI", aliases: ["copilot-cli"] }
     /// Charm's Crush.
     Crush { name: "crush", label: "Crush", aliases: [] }
+    /// Cursor: its editor and its CLI.
+    Cursor { name: "cursor", label: "Cursor", aliases: [] }
     /// Factory's Droid.
     Droid { name: "droid", label: "Factory Droid", aliases: ["factory-droid"] }
     /// Google's Gemini CLI.
@@ -83,10 +85,14 @@ agents! {
     Gptme { name: "gptme", label: "gptme", aliases: [] }
     /// xAI's Grok Build.
     Grok { name: "grok", label: "Grok Build", aliases: ["grok-build"] }
+    /// Nous Research's Hermes.
+    Hermes { name: "hermes", label: "Hermes", aliases: [], opt_in: true }
     /// Kilo, the command line client and the extension on the same code.
     Kilo { name: "kilo", label: "Kilo", aliases: ["kilocode"] }
     /// Moonshot AI's Kimi Code.
     Kimi { name: "kimi", label: "Kimi Code", aliases: ["kimi-code", "kimi-cli"] }
+    /// The assistant that was Clawdbot and Moltbot before.
+    OpenClaw { name: "openclaw", label: "OpenClaw", aliases: ["clawdbot", "moltbot"], opt_in: true }
     /// `OpenCode`, by Anomaly.
     OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
     /// Alibaba's Qwen Code.
@@ -95,6 +101,8 @@ agents! {
     Roo { name: "roo", label: "Roo Code", aliases: ["roo-code"] }
     /// GitHub Copilot in VS Code.
     VscodeCopilot { name: "vscode-copilot", label: "VS Code Copilot Chat", aliases: [] }
+    /// The agent of the Zed editor.
+    Zed { name: "zed", label: "Zed", aliases: [] }
     /// Rethread itself: our own threads.
     Native { name: "native", label: "Rethread", aliases: [] }
 }

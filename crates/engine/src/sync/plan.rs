@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use rethread_ingest::agents::SessionIdentity;
 use rethread_ingest::source::exclude::ExcludeRules;
 use rethread_ingest::source::file::{self, FileStamp, PrefixHashes};
-use rethread_ingest::source::{self, KnownSessions, ReadPosition, TranscriptFile, TranscriptPeek, TranscriptRoot, aliases};
+use rethread_ingest::source::{
+    self, KnownSessions, ReadPosition, TranscriptFile, TranscriptPeek, TranscriptRoot, aliases,
+};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionKey, SessionNumber, TranscriptRow};

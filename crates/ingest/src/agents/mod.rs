@@ -8,21 +8,25 @@ mod codex;
 mod r#continue;
 mod copilot;
 mod crush;
+mod cursor;
 mod droid;
 mod gemini;
 mod goose;
 mod gptme;
 mod grok;
+mod hermes;
 mod kilo;
 mod kimi;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
 mod native;
+mod openclaw;
 mod opencode;
 mod pi;
 mod qwen;
 mod roo;
 mod vscode_copilot;
+mod zed;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,20 +66,24 @@ formats! {
     codex => Codex,
     copilot => Copilot,
     crush => Crush,
+    cursor => Cursor,
     droid => Droid,
     gemini => Gemini,
     goose => Goose,
     gptme => Gptme,
     grok => Grok,
+    hermes => Hermes,
     kilo => Kilo,
     kimi => Kimi,
     native => Native,
+    openclaw => OpenClaw,
     opencode => OpenCode,
     pi => Pi,
     qwen => Qwen,
     r#continue => Continue,
     roo => Roo,
     vscode_copilot => VscodeCopilot,
+    zed => Zed,
 }
 
 /// The format of an agent.

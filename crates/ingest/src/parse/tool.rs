@@ -20,7 +20,18 @@ const MAX_CONTENT_CHARS: usize = 4000;
 const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
     (
         ToolKind::Read,
-        &["read", "read_file", "view", "cat", "notebookread", "read_many_files", "open_file", "view_image"],
+        &[
+            "read",
+            "read_file",
+            "view",
+            "cat",
+            "notebookread",
+            "read_many_files",
+            "open_file",
+            "view_image",
+            "read_file_v2",
+            "readfile",
+        ],
     ),
     (
         ToolKind::Search,
@@ -49,6 +60,10 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
             "tree",
             "codesearch",
             "sourcegraph",
+            "glob_file_search",
+            "semanticsearch",
+            "list_dir_v2",
+            "find_path",
         ],
     ),
     (ToolKind::Write, &["write", "write_file", "create", "create_file"]),
@@ -73,6 +88,12 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
             "insert_edit",
             "insert_edit_into_file",
             "edit_notebook_file",
+            "edit_file_v2",
+            "strreplace",
+            "edit_notebook",
+            "editnotebook",
+            "delete_file",
+            "delete",
         ],
     ),
     (
@@ -91,11 +112,25 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
             "container.exec",
             "powershell",
             "terminal",
+            "run_terminal_cmd",
+            "run_terminal_command_v2",
         ],
     ),
     (
         ToolKind::Agent,
-        &["task", "agent", "spawn_agent", "spawn_pi", "subagent", "delegate", "dispatch_agent", "runsubagent"],
+        &[
+            "task",
+            "agent",
+            "spawn_agent",
+            "spawn_pi",
+            "subagent",
+            "delegate",
+            "dispatch_agent",
+            "runsubagent",
+            "delegate_task",
+            "task_v2",
+            "sessions_spawn",
+        ],
     ),
     (
         ToolKind::Web,
@@ -161,6 +196,9 @@ const PATH_KEYS: &[&str] = &[
     "filename",
     "absolutePath",
     "filepath",
+    "relativeWorkspacePath",
+    "targetFile",
+    "target_notebook",
 ];
 /// Names of arguments that contain several paths.
 const PATH_LIST_KEYS: [&str; 3] = ["paths", "files", "file_paths"];
@@ -180,6 +218,9 @@ const TARGET_KEYS: &[&str] = &[
     "name",
     "question",
     "task",
+    "goal",
+    "glob_pattern",
+    "search_term",
 ];
 /// Names of arguments that contain file contents. The beginning of any other argument is stored.
 const CONTENT_KEYS: &[&str] = &[
@@ -203,6 +244,9 @@ const CONTENT_KEYS: &[&str] = &[
     "new_text",
     "diff",
     "changes",
+    "code_edit",
+    "contentsAfterEdit",
+    "streamingContent",
 ];
 
 /// The call of `name` with the given arguments, which may be any JSON value.

@@ -34,7 +34,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     }
     let sink = &mut context.sink;
     match line.record_type.as_str() {
-        "message" => pi::add_message(serde_json::from_str(text)?, &mut out, sink),
+        "message" => pi::add_message(serde_json::from_str(text)?, pi::add_user, &mut out, sink),
         "compaction" => out.add_text(EntryKind::Summary, line.summary.into_string(), None, sink),
         _ => {}
     }

@@ -10,7 +10,7 @@ use crate::parse::lenient::{
     LenientBool, LenientNumber, LenientObject, LenientText, LenientTimestamp, parse_or_default,
 };
 use crate::parse::machine_text::{notice_text, replace_attached_files, split_skill};
-use crate::parse::outcome::tool_outcome;
+use crate::parse::outcome::outcome_with_code;
 use crate::parse::{ParseContext, TextSink, content_id, tool_kind, user_text};
 use crate::{EventBody, SessionHeader, TitleRank, TranscriptEvent};
 
@@ -73,12 +73,23 @@ pub(in crate::agents) struct PiMessage<'a> {
     tool_name: LenientText<'a>,
     is_error: LenientBool,
     #[serde(borrow)]
+    details: LenientObject<ResultDetails<'a>>,
+    #[serde(borrow)]
     command: LenientText<'a>,
     exit_code: LenientNumber,
     #[serde(borrow)]
     custom_type: LenientText<'a>,
     #[serde(borrow)]
     summary: LenientText<'a>,
+}
+
+/// What a tool reports besides its text.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ResultDetails<'a> {
+    exit_code: LenientNumber,
+    #[serde(borrow)]
+    error: LenientText<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -97,8 +108,20 @@ struct PiCost {
     total: LenientNumber,
 }
 
+/// Adds what a user message of an agent says.
+pub(in crate::agents) type AddUser = fn(&PiMessage<'_>, &mut EventBuilder, &mut TextSink<'_>);
+
 /// All events of one line.
 pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
+    events_with(text, context, add_user)
+}
+
+/// All events of one line of pi, or of an agent built on it that adds something of its own to user messages.
+pub(in crate::agents) fn events_with(
+    text: &str,
+    context: &mut ParseContext<'_>,
+    add_user: AddUser,
+) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
     let mut line: PiLine<'_> = serde_json::from_str(text)?;
     if let ("entry", Some(entry)) = (line.wrapper.as_str(), line.entry) {
         line = serde_json::from_str(entry.get())?;
@@ -131,7 +154,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     }
     let sink = &mut context.sink;
     match line.kind.as_str() {
-        "message" => add_message(line.message.0, &mut out, sink),
+        "message" => add_message(line.message.0, add_user, &mut out, sink),
         "compaction" | "branch_summary" => out.add_text(EntryKind::Summary, line.summary.into_string(), None, sink),
         "custom_message" => add_custom(&line.custom_type, &line.content, &mut out, sink),
         "session_info" => out.add_title(TitleRank::Custom, line.name, None, sink),
@@ -141,9 +164,14 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     Ok(out.events)
 }
 
-pub(in crate::agents) fn add_message(message: PiMessage<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
+pub(in crate::agents) fn add_message(
+    message: PiMessage<'_>,
+    add_user: AddUser,
+    out: &mut EventBuilder,
+    sink: &mut TextSink<'_>,
+) {
     match message.role.as_str() {
-        "user" => add_user(&parse_or_default(message.content), out, sink),
+        "user" => add_user(&message, out, sink),
         "assistant" => add_assistant(message, out, sink),
         "toolResult" => add_result(message, out, sink),
         "bashExecution" => {
@@ -159,7 +187,19 @@ pub(in crate::agents) fn add_message(message: PiMessage<'_>, out: &mut EventBuil
     }
 }
 
-fn add_user(content: &MessageContent<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
+impl<'a> PiMessage<'a> {
+    pub(in crate::agents) fn role(&self) -> &str {
+        self.role.as_str()
+    }
+
+    /// The blocks of a message that is not a tool result.
+    pub(in crate::agents) fn blocks(&self) -> MessageContent<'a> {
+        parse_or_default(self.content)
+    }
+}
+
+pub(in crate::agents) fn add_user(message: &PiMessage<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
+    let content = message.blocks();
     let texts: Vec<_> = content.0.iter().map(|block| user_text::strip_added_tags(block.text.as_str())).collect();
     let text = texts.join("\n");
     let text = text.trim_matches('\n');
@@ -213,10 +253,15 @@ fn add_assistant(message: PiMessage<'_>, out: &mut EventBuilder, sink: &mut Text
 
 fn add_result(message: PiMessage<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     let name = message.tool_name.as_str();
-    let measured: MeasuredResult = parse_or_default(message.content);
+    let measured = match message.details.0.error.non_empty() {
+        // The text is then an object around it.
+        Some(error) if message.is_error.0 => MeasuredResult::from_text(&error),
+        _ => parse_or_default(message.content),
+    };
     let is_user_question = name.to_ascii_lowercase().contains("ask_user") && !message.is_error.0;
     let answer = is_user_question.then(|| sink.redact(measured.head.clone()));
-    let outcome = tool_outcome(measured, message.is_error.0, Some(tool_kind(name)), sink);
+    let code = message.details.0.exit_code.0.map(|code| code as i32);
+    let outcome = outcome_with_code(measured, message.is_error.0, code, Some(tool_kind(name)), sink);
     out.push(EventBody::ToolResult { call_id: message.tool_call_id.into_string(), outcome, answer });
 }
 

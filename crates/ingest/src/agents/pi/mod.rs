@@ -7,7 +7,7 @@ use rethread_model::Agent;
 
 use super::{AgentFormat, AgentNotes, Layout, ProjectFolders, Reads};
 
-pub(super) use lines::add_message;
+pub(super) use lines::{PiMessage, add_message, add_user, events_with};
 
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
     // Eight hex digits repeat across sessions; copies are detected by lineage instead. Version 1 has no ids; a line with
