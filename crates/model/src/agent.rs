@@ -63,6 +63,10 @@ agents! {
     Aider { name: "aider", label: "Aider", aliases: [] }
     /// Google's Antigravity.
     Antigravity { name: "antigravity", label: "Antigravity", aliases: ["agy"] }
+    /// Augment Code's Auggie.
+    Auggie { name: "auggie", label: "Auggie", aliases: ["augment"] }
+    /// Claude Desktop, in its agent mode.
+    ClaudeDesktop { name: "claude-desktop", label: "Claude Desktop", aliases: ["cowork"] }
     /// Cline: the extension, the CLI and the desktop program.
     Cline { name: "cline", label: "Cline", aliases: [] }
     /// Codex, the coding agent of `OpenAI`.
@@ -75,6 +79,8 @@ agents! {
     Crush { name: "crush", label: "Crush", aliases: [] }
     /// Cursor: its editor and its CLI.
     Cursor { name: "cursor", label: "Cursor", aliases: [] }
+    /// The harness of DeepSeek.
+    DeepSeek { name: "deepseek", label: "DeepSeek Harness", aliases: ["dsh"] }
     /// Factory's Droid.
     Droid { name: "droid", label: "Factory Droid", aliases: ["factory-droid"] }
     /// Google's Gemini CLI.
@@ -97,12 +103,28 @@ agents! {
     OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
     /// Alibaba's Qwen Code.
     Qwen { name: "qwen", label: "Qwen Code", aliases: ["qwen-code"] }
+    /// JetBrains' Junie.
+    Junie { name: "junie", label: "Junie", aliases: [] }
+    /// Kilo, the command line client and the extension on the same code.
+    Kilo { name: "kilo", label: "Kilo", aliases: ["kilocode"] }
+    /// Kiro of AWS, CLI and IDE.
+    Kiro { name: "kiro", label: "Kiro", aliases: ["kiro-cli"] }
+    /// `OpenCode`, by Anomaly.
+    OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
+    /// The CLI of OpenHands.
+    OpenHands { name: "openhands", label: "OpenHands", aliases: [] }
     /// Roo Code, an extension.
     Roo { name: "roo", label: "Roo Code", aliases: ["roo-code"] }
+    /// Atlassian's Rovo Dev.
+    RovoDev { name: "rovodev", label: "Rovo Dev", aliases: ["rovo"] }
+    /// Mistral Vibe.
+    Vibe { name: "vibe", label: "Mistral Vibe", aliases: ["mistral-vibe"] }
     /// GitHub Copilot in VS Code.
     VscodeCopilot { name: "vscode-copilot", label: "VS Code Copilot Chat", aliases: [] }
     /// The agent of the Zed editor.
     Zed { name: "zed", label: "Zed", aliases: [] }
+    /// The agent of the Warp terminal.
+    Warp { name: "warp", label: "Warp", aliases: [] }
     /// Rethread itself: our own threads.
     Native { name: "native", label: "Rethread", aliases: [] }
 }

@@ -2,13 +2,16 @@
 
 mod aider;
 mod antigravity;
+mod auggie;
 mod claude_code;
+mod claude_desktop;
 mod cline;
 mod codex;
 mod r#continue;
 mod copilot;
 mod crush;
 mod cursor;
+mod deepseek;
 mod droid;
 mod gemini;
 mod goose;
@@ -17,16 +20,23 @@ mod grok;
 mod hermes;
 mod kilo;
 mod kimi;
+mod junie;
+mod kilo;
+mod kiro;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
 mod native;
 mod openclaw;
 mod opencode;
+mod openhands;
 mod pi;
 mod qwen;
 mod roo;
+mod rovodev;
+mod vibe;
 mod vscode_copilot;
 mod zed;
+mod warp;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,12 +71,15 @@ macro_rules! formats {
 formats! {
     aider => Aider,
     antigravity => Antigravity,
+    auggie => Auggie,
     claude_code => ClaudeCode,
+    claude_desktop => ClaudeDesktop,
     cline => Cline,
     codex => Codex,
     copilot => Copilot,
     crush => Crush,
     cursor => Cursor,
+    deepseek => DeepSeek,
     droid => Droid,
     gemini => Gemini,
     goose => Goose,
@@ -75,15 +88,22 @@ formats! {
     hermes => Hermes,
     kilo => Kilo,
     kimi => Kimi,
+    junie => Junie,
+    kilo => Kilo,
+    kiro => Kiro,
     native => Native,
     openclaw => OpenClaw,
     opencode => OpenCode,
+    openhands => OpenHands,
     pi => Pi,
     qwen => Qwen,
     r#continue => Continue,
     roo => Roo,
+    rovodev => RovoDev,
+    vibe => Vibe,
     vscode_copilot => VscodeCopilot,
     zed => Zed,
+    warp => Warp,
 }
 
 /// The format of an agent.
@@ -142,6 +162,7 @@ pub struct Layout {
     /// What the sessions are stored in.
     pub storage: Storage,
     /// Extension of the files that may be transcripts; empty if they have no common one.
+    /// Extension of the files that may be transcripts; empty if their names have none.
     pub(crate) extension: &'static str,
     /// Whether a file with that extension is a transcript. Gets the path below the root, or the whole path.
     pub(crate) is_transcript: fn(&Path) -> bool,
@@ -340,6 +361,7 @@ impl Layout {
             "" => (self.is_transcript)(path),
             extension => path.extension().is_some_and(|found| found == extension),
         }
+        path.extension().unwrap_or_default() == self.extension && (self.is_transcript)(path)
     }
 
     /// Whether a file, or the file in the address of a session, has the name of a transcript.

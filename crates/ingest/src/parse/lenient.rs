@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 
 use rethread_model::Timestamp;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Numbers below it are seconds: as milliseconds they would be a time in 1973.
@@ -52,6 +53,14 @@ impl LenientNumber {
 pub(crate) struct LenientTimestamp(pub(crate) Option<Timestamp>);
 
 impl LenientTimestamp {
+    pub(crate) fn from_value(value: &Value) -> Self {
+        Self(match value {
+            Value::String(text) => Self::from_text(text),
+            Value::Number(number) => number.as_f64().map(Self::from_number),
+            _ => None,
+        })
+    }
+
     fn from_number(number: f64) -> Timestamp {
         Timestamp::from_millis(if number < MIN_MILLIS { number * 1000.0 } else { number } as i64)
     }
@@ -71,6 +80,24 @@ pub(crate) fn parse_or_default<'a, T: Deserialize<'a> + Default>(raw: Option<&'a
 /// An object of type `T`; its default for any other value.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct LenientObject<T>(pub(crate) T);
+
+/// The objects of a list; empty for any other value. Elements of another type become the default of `T`.
+#[derive(Debug, Clone)]
+pub(crate) struct LenientList<T>(pub(crate) Vec<T>);
+
+impl<T> Default for LenientList<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for LenientList<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw: &'de RawValue = Deserialize::deserialize(deserializer)?;
+        let list: Vec<LenientObject<T>> = serde_json::from_str(raw.get()).unwrap_or_default();
+        Ok(Self(list.into_iter().map(|element| element.0).collect()))
+    }
+}
 
 macro_rules! ignore_other {
     ($lifetime:lifetime, $value:ty, $($kind:ident),*) => { $( ignore_other!(@one $lifetime, $value, $kind); )* };

@@ -1,6 +1,7 @@
 //! Turns one transcript line into normalized events. What lines mean together is decided in `assemble`.
 
 pub(crate) mod content;
+pub(crate) mod derived_header;
 pub(crate) mod event_builder;
 pub(crate) mod folded;
 pub(crate) mod gemini_parts;
@@ -8,6 +9,7 @@ pub(crate) mod lenient;
 pub(crate) mod machine_text;
 pub(crate) mod outcome;
 pub(crate) mod patch;
+pub(crate) mod protobuf;
 mod repair;
 mod shell_report;
 mod tool;

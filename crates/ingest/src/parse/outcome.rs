@@ -74,6 +74,15 @@ pub(crate) fn outcome_with_code(
     ToolOutcome { exit_code: code.or(outcome.exit_code), ..outcome }
 }
 
+/// The number after a label at the beginning of a line, such as `Exit code: 2`. Programs may print the same words, so the
+/// caller says which of the lines counts: the first, or the last one.
+pub(crate) fn labeled_code<'a>(mut lines: impl Iterator<Item = &'a str>, label: &str) -> Option<i32> {
+    lines.find_map(|line| {
+        let start = line.get(..label.len()).filter(|start| start.eq_ignore_ascii_case(label))?;
+        leading_number(line[start.len()..].trim_start_matches([':', ' ']))
+    })
+}
+
 /// Whether one of our own tools wrote the output; it only quotes memory. Agents put a few words before it.
 fn is_own_output(head: &str) -> bool {
     let beginning = &head[..head.floor_char_boundary(WRAPPER_BYTES + INJECTION_TAG.len())];
@@ -219,6 +228,20 @@ mod tests {
             (ToolStatus::Error, "3 lines, 39 B", Some("Command exited with code 1"), Some(1)),
         );
         check(r#""fine""#, false, (ToolStatus::Ok, "1 line, 4 B", None, None));
+    }
+
+    #[test]
+    fn an_exit_code_other_than_0_is_an_error() {
+        let outcome = |is_error, code| {
+            let outcome = TextSink::with_defaults(|sink| {
+                outcome_with_code(MeasuredResult::from_text("Exit code 7\nboom"), is_error, code, None, sink)
+            });
+            (outcome.status, outcome.exit_code)
+        };
+        assert_eq!(outcome(false, Some(3)), (ToolStatus::Error, Some(3)));
+        assert_eq!(outcome(false, Some(0)), (ToolStatus::Ok, Some(0)));
+        assert_eq!(outcome(true, Some(0)), (ToolStatus::Error, Some(0)));
+        assert_eq!(outcome(true, None), (ToolStatus::Error, Some(7)), "as the text says");
     }
 
     #[test]

@@ -182,6 +182,17 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
     (ToolKind::Command, &["run_commands", "execute", "run_terminal_command"]),
     (ToolKind::Agent, &["new_task", "use_subagents"]),
     (ToolKind::Web, &["fetchurl", "fetch_web_content", "fetch_url_content", "browser_action"]),
+    // Auggie, Junie, Kiro, Mistral Vibe, OpenHands, Rovo Dev and Warp.
+    (ToolKind::Read, &["fs_read", "open_files", "readcode"]),
+    (ToolKind::Search, &["codebase-retrieval", "file_glob", "list_directory_tree"]),
+    (ToolKind::Write, &["save-file"]),
+    (
+        ToolKind::Edit,
+        &["apply_file_diffs", "file_editor", "find_and_replace_code", "fs_write", "remove-files", "str-replace-editor"],
+    ),
+    (ToolKind::Command, &["execute_bash", "execute_terminal_command", "launch-process"]),
+    (ToolKind::Agent, &["start_agent", "use_subagent"]),
+    (ToolKind::Web, &["web-fetch", "web-search"]),
 ];
 
 /// Names of path arguments, in order of preference.
@@ -199,6 +210,7 @@ const PATH_KEYS: &[&str] = &[
     "relativeWorkspacePath",
     "targetFile",
     "target_notebook",
+    "pathInProject",
 ];
 /// Names of arguments that contain several paths.
 const PATH_LIST_KEYS: [&str; 3] = ["paths", "files", "file_paths"];

@@ -73,6 +73,12 @@ impl SessionDocument {
         self
     }
 
+    /// The same records with another header.
+    pub(crate) fn with_header(mut self, header: String) -> Self {
+        self.header = header;
+        self
+    }
+
     /// The text of the record with this number, from 0, and its position in the document.
     pub(super) fn record(&self, number: u64) -> Option<(&str, usize)> {
         let range = self.records.get(usize::try_from(number).ok()?)?;

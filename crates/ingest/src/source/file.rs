@@ -10,6 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Number of bytes hashed at each end of the part that was read.
 const HASHED_BYTES: u64 = 4096;
+/// Larger files beside a transcript are not read.
+const MAX_JSON_BYTES: u64 = 64 << 20;
 
 /// File system metadata that identifies a version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -74,6 +76,11 @@ pub(crate) fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
     let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or_default());
     file.take(max_bytes).read_to_end(&mut bytes)?;
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// The content of a small JSON file; `None` if it is missing, too large or not JSON.
+pub(crate) fn read_json(path: &Path) -> Option<serde_json::Value> {
+    serde_json::from_str(&read_text(path, MAX_JSON_BYTES).ok()?).ok()
 }
 
 /// The metadata of a regular file, without opening it; `None` for anything else, also for a link.

@@ -34,11 +34,11 @@ pub use database::DatabaseQueries;
 pub(crate) use database::open_database;
 pub use document::{ArchivedSession, SessionDocument};
 pub(crate) use editors::extension_dirs;
-pub(crate) use file::read_text;
+pub(crate) use file::{read_json, read_text};
 pub(crate) use lines::scan_lines;
 pub use live::{LiveSession, LiveStatus, live_sessions};
 pub(crate) use md5::md5_hex;
-pub(crate) use zstd::unzstd;
+pub(crate) use zstd::{unzstd, unzstd_appended};
 
 pub(crate) use nearby::MAX_FOLDER_NAME;
 pub use nearby::ProjectPlaces;

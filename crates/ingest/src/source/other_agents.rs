@@ -7,9 +7,22 @@ use super::SourceConfig;
 const ENCRYPTED: &str = "its transcripts are encrypted";
 const ON_ITS_SERVER: &str = "its threads are on its server";
 
+const NOT_YET: &str = "it is not supported yet";
+
 /// Names, folders in the home directory, and why they are not read.
-const OTHER_AGENTS: [(&str, &str, &str); 2] =
-    [("Amp", ".local/share/amp", ON_ITS_SERVER), ("Windsurf", ".codeium/windsurf", ENCRYPTED)];
+const OTHER_AGENTS: [(&str, &str, &str); 11] = [
+    ("Amazon Q Developer CLI", ".local/share/amazon-q", NOT_YET),
+    ("Amp", ".local/share/amp", ON_ITS_SERVER),
+    ("CodeBuddy", ".codebuddy", NOT_YET),
+    ("Codebuff", ".config/manicode", NOT_YET),
+    ("ForgeCode", ".forge", NOT_YET),
+    ("iFlow", ".iflow", NOT_YET),
+    ("Mux", ".mux", NOT_YET),
+    ("Qoder", ".qoder", NOT_YET),
+    ("Tabnine", ".tabnine/agent", NOT_YET),
+    ("Trae", ".trae", NOT_YET),
+    ("Windsurf", ".codeium/windsurf", ENCRYPTED),
+];
 
 /// An agent that was used on this machine and is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -47,6 +47,17 @@ pub(super) fn header_id(head: &TranscriptHead) -> Option<String> {
     line.id.as_str().filter(|id| is_header && !id.is_empty()).map(str::to_owned)
 }
 
+/// Whether a file begins with the header of pi. DeepSeek Harness has the same one, with the time as a number.
+pub(super) fn recognizes(head: &TranscriptHead) -> bool {
+    #[derive(Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
+    struct OtherHeader {
+        created_at: Value,
+    }
+    let is_other = head.lines::<OtherHeader>().next().is_some_and(|header| header.created_at.is_number());
+    header_id(head).is_some() && !is_other
+}
+
 /// Only the header names the session.
 pub(super) fn peek(head: &TranscriptHead) -> TranscriptPeek {
     let session_id = header_id(head);

@@ -26,7 +26,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
         Agent::Pi,
         files::home,
         &[Layout {
-            recognizes: |head| files::header_id(head).is_some(),
+            recognizes: files::recognizes,
             peek: files::peek,
             copy_signs: &["\"parentSession\":\"", "\"branchedFrom\":\""],
             identify: files::identify,
