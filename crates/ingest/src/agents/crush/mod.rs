@@ -61,7 +61,11 @@ static GENERATIONS: [DatabaseQueries; 2] = [
         applies: "SELECT 1 FROM pragma_table_info('messages') WHERE name = 'is_summary_message'",
         ..queries!("messages.is_summary_message")
     },
-    queries!("0"),
+    DatabaseQueries {
+        applies: "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM pragma_table_info('messages') \
+                  WHERE name = 'is_summary_message')",
+        ..queries!("0")
+    },
 ];
 
 pub(crate) static FORMAT: AgentFormat = AgentFormat {

@@ -248,7 +248,9 @@ fn add_session(session: GooseSession<'_>, out: &mut EventBuilder, sink: &mut Tex
     out.push(EventBody::Header(SessionHeader { cwd, ..SessionHeader::default() }));
     let rank = if session.user_set_name.count() > 0 { TitleRank::Custom } else { TitleRank::Generated };
     let title = session.name.non_empty().or(session.description.non_empty());
-    if let Some(title) = title.filter(|title| !matches!(title.as_ref(), "New Chat" | "New session" | "CLI Session")) {
+    if let Some(title) =
+        title.filter(|title| !matches!(title.as_ref(), "New Chat" | "New session" | "CLI Session" | "ACP Session"))
+    {
         out.add_title(rank, LenientText(Some(title)), None, sink);
     }
     let (read, write) = (session.accumulated_cache_read_tokens.count(), session.accumulated_cache_write_tokens.count());

@@ -35,7 +35,13 @@ macro_rules! queries {
     };
 }
 
-static GENERATIONS: [DatabaseQueries; 2] = [queries!(" WHERE session_type IS NOT 'hidden'"), queries!("")];
+static GENERATIONS: [DatabaseQueries; 2] = [
+    queries!(" WHERE session_type IS NOT 'hidden'"),
+    DatabaseQueries {
+        applies: "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM pragma_table_info('sessions') WHERE name = 'session_type')",
+        ..queries!("")
+    },
+];
 
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
     // A copy of a session keeps the ids of its messages.

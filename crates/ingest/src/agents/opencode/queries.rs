@@ -61,12 +61,13 @@ macro_rules! row_is_unfinished {
 macro_rules! message_rows {
     ($sessions:literal, $order:literal, $newest_first:literal) => {
         DatabaseQueries {
-            applies: "",
+            // Late versions of 1.x have the table without rows.
+            applies: "SELECT 1 FROM session_message LIMIT 1",
             sessions: concat!(
                 "SELECT id, id AS sessionId, parent_id AS parentSessionId, directory AS cwd, title, \
-                 time_created AS timestamp, max(time_updated, (SELECT max(time_updated) FROM ( \
-                     SELECT time_updated FROM session_message WHERE session_id = session.id \
-                     ORDER BY ", $newest_first, " LIMIT 3))) AS updated_at \
+                 time_created AS timestamp, (SELECT max(session.time_updated, max(time_updated)) + sum(time_updated) % 1000 \
+                     FROM (SELECT time_updated FROM session_message WHERE session_id = session.id \
+                     ORDER BY ", $newest_first, " LIMIT 3)) AS updated_at \
                  FROM ", $sessions, " AS session \
                  WHERE EXISTS (SELECT 1 FROM session_message WHERE session_id = session.id)"
             ),
@@ -95,13 +96,14 @@ macro_rules! message_rows {
 pub(crate) const MESSAGES_AND_PARTS: DatabaseQueries = DatabaseQueries {
     applies: "",
     // A prompt changes the time of its session, but what follows does not: only then the last messages are looked at.
+    // The sum of their times shows a change that is not the newest one.
     sessions: "SELECT id, id AS sessionId, parent_id AS parentSessionId, directory AS cwd, title, \
-               time_created AS timestamp, iif(time_updated < (unixepoch() - 172800) * 1000, time_updated, max(time_updated, \
-               coalesce((SELECT max(time_updated) FROM (SELECT time_updated FROM message \
-                   WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 3)), 0), \
-               coalesce((SELECT max(time_updated) FROM part WHERE message_id IN (SELECT id FROM message \
-                   WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 3)), 0))) AS updated_at \
-               FROM session",
+               time_created AS timestamp, iif(time_updated < (unixepoch() - 172800) * 1000, time_updated, \
+               (SELECT max(session.time_updated, coalesce(max(time_updated), 0)) + coalesce(sum(time_updated), 0) % 1000 \
+               FROM (SELECT time_updated FROM message WHERE id IN (SELECT id FROM message \
+                   WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 3) \
+               UNION ALL SELECT time_updated FROM part WHERE message_id IN (SELECT id FROM message \
+                   WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 3)))) AS updated_at FROM session",
     version: concat!(
         "message.id, CASE WHEN ",
         role!("message"),
@@ -137,5 +139,8 @@ pub(crate) const SECOND_SESSIONS: DatabaseQueries = message_rows!("session_v2", 
 pub(crate) const MESSAGE_ROWS: DatabaseQueries = message_rows!("session", "session_message.seq", "seq DESC");
 
 /// As before, in versions without a number for each row.
-pub(crate) const MESSAGE_ROWS_WITHOUT_NUMBERS: DatabaseQueries =
-    message_rows!("session", "session_message.time_created, session_message.id", "time_created DESC, id DESC");
+pub(crate) const MESSAGE_ROWS_WITHOUT_NUMBERS: DatabaseQueries = DatabaseQueries {
+    applies: "SELECT 1 FROM session_message \
+              WHERE NOT EXISTS (SELECT 1 FROM pragma_table_info('session_message') WHERE name = 'seq') LIMIT 1",
+    ..message_rows!("session", "session_message.time_created, session_message.id", "time_created DESC, id DESC")
+};
