@@ -16,7 +16,7 @@ use super::lenient::LenientText;
 use super::outcome::outcome_with_code;
 use super::{ParseContext, TextSink, tool_kind, user_text};
 use crate::source::SessionDocument;
-use crate::{EventBody, SessionHeader, TitleRank, TranscriptEvent};
+use crate::{EventBody, SessionHeader, TitleRank, TranscriptEvent, UndoStep};
 
 /// What is known about the session as a whole. The names are those that `TranscriptHead::usual_fields` looks for.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -97,6 +97,8 @@ pub(crate) enum FoldedPart {
         cwd: Option<String>,
         branch: Option<String>,
     },
+    /// The record with this id and everything after it was undone.
+    Undo(String),
 }
 
 /// The result of a tool call.
@@ -226,6 +228,7 @@ fn add_part(part: FoldedPart, message: &str, out: &mut EventBuilder, sink: &mut 
             out.push(usage(message.to_owned(), tokens, model, cost_usd));
         }
         FoldedPart::Workspace { cwd, branch } => out.push(EventBody::Workspace { cwd, branch }),
+        FoldedPart::Undo(id) => out.push(EventBody::Undo(UndoStep::From(id))),
     }
 }
 

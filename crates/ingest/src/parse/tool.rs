@@ -277,7 +277,7 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
     };
     let primary = arguments.primary(kind);
     let paths = arguments.paths(quoted.as_deref());
-    let first_path = || paths.first().cloned().filter(|_| kind.changes_files());
+    let first_path = || paths.first().cloned().filter(|_| kind.changes_files() || kind == ToolKind::Read);
     let target = primary.and_then(|key| arguments.text(key)).or_else(first_path).unwrap_or_default();
     // Redact before cutting: half a key would not match the rules.
     let (target, script) = if kind == ToolKind::Command {

@@ -54,6 +54,23 @@ struct ChatFunction<'a> {
     arguments: Option<&'a RawValue>,
 }
 
+/// The conversation that a compaction left.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CompactedChat<'a> {
+    #[serde(borrow, alias = "compactedHistory")]
+    compacted_history: Vec<LenientObject<ChatLine<'a>>>,
+}
+
+/// The summary in the file of a compaction: the last message in a user's place.
+pub(super) fn checkpoint_summary(text: &str) -> Option<String> {
+    let chat: CompactedChat<'_> = serde_json::from_str(text).ok()?;
+    let is_users =
+        |line: &&LenientObject<ChatLine<'_>>| line.0.kind.as_str() == "user" || line.0.role.as_str() == "user";
+    let last = chat.compacted_history.iter().rev().find(is_users)?;
+    Some(text_of(last.0.content)).filter(|text| !text.trim().is_empty())
+}
+
 pub(super) fn fold(text: &str) -> Vec<FoldedRecord> {
     let (mut ids, mut records) = (ContentIds::default(), Vec::new());
     for line in text.split_inclusive('\n') {

@@ -1,7 +1,7 @@
 //! Where Grok Build stores sessions, and what `summary.json` says about them.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rethread_model::Timestamp;
 use serde_json::Value;
@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{chat, updates};
 use crate::agents::{SessionIdentity, usual_identity};
 use crate::parse::folded::{FoldedHeader, FoldedRecord, folded_document};
+use crate::parse::is_uuid;
 use crate::source::{SessionDocument, SourceConfig, TranscriptHead, TranscriptPeek, read_text};
 
 pub(super) const UPDATES: &str = "updates.jsonl";
@@ -32,8 +33,20 @@ pub(super) fn recognizes(head: &TranscriptHead) -> bool {
     head.raw_field("method").is_some_and(|method| method.ends_with("session/update"))
 }
 
+/// A fork begins with copies of updates, whose ids are kept: the session's id and a number. Calls are identified by
+/// their updates.
+pub(super) fn is_global_id(id: &str) -> bool {
+    id.get(..36).is_some_and(is_uuid) && id.len() > 36
+}
+
 pub(super) fn load_updates(path: &Path) -> io::Result<SessionDocument> {
-    let folded = updates::fold(&read_text(path, MAX_BYTES)?);
+    // The conversation after a compaction is in a file of its own.
+    let checkpoint = |name: &str| {
+        let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let text = read_text(&path.with_file_name(name), MAX_BYTES).ok().filter(|_| is_inside)?;
+        chat::checkpoint_summary(&text)
+    };
+    let folded = updates::fold(&read_text(path, MAX_BYTES)?, &checkpoint);
     document(path, folded.session_id, folded.first_at, &folded.records)
 }
 

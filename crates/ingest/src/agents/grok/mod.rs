@@ -10,12 +10,12 @@ use super::{AgentFormat, AgentNotes, Layout, Reads, RecentFolders, Storage};
 use crate::parse::folded;
 
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
-    call_ids_repeat: false,
+    is_global_id: files::is_global_id,
     resume: Some("grok --resume {id}"),
     notes: AgentNotes {
         versions: "1.0",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost, Reads::Subagents],
-        verified: "1 generated session of version 1.0.3; other readers' source",
+        verified: "its published source; 1 generated session of version 1.0.3",
     },
     ..AgentFormat::new(
         Agent::Grok,
@@ -26,6 +26,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
                 is_transcript: |path| path.file_name().is_some_and(|name| name == files::UPDATES),
                 recognizes: files::recognizes,
                 beside: |path| vec![path.with_file_name(files::SUMMARY)],
+                copy_signs: &["\"forkedFrom\":\""],
                 recent_folders: RecentFolders::Sessions,
                 ..Layout::new("~/.grok/sessions/<project>/<id>/updates.jsonl", files::roots, folded::events)
             },

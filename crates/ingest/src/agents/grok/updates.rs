@@ -1,6 +1,6 @@
 //! Folds the updates of a session: chunks become messages, and several updates of a call one call and its result.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rethread_model::{EntryKind, Timestamp, Tokens};
 use serde::Deserialize;
@@ -41,6 +41,8 @@ struct EventMeta<'a> {
     agent_timestamp_ms: LenientTimestamp,
     #[serde(borrow)]
     event_id: LenientText<'a>,
+    /// On updates that were sent before.
+    is_replay: LenientBool,
 }
 
 #[derive(Default, Deserialize)]
@@ -69,8 +71,11 @@ struct Update<'a> {
     prompt_id: LenientText<'a>,
     #[serde(rename = "stop_reason", borrow)]
     stop_reason: LenientText<'a>,
-    #[serde(borrow)]
-    summary: LenientText<'a>,
+    #[serde(rename = "target_prompt_index")]
+    target_prompt_index: LenientNumber,
+    /// Where the conversation after a compaction is.
+    #[serde(rename = "checkpoint_file", borrow)]
+    checkpoint_file: LenientText<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -131,8 +136,11 @@ enum ChunkKind {
     Thought,
 }
 
-#[derive(Default)]
-struct UpdatesFold {
+/// Reads the summary in the file of a compaction.
+type ReadCheckpoint<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+struct UpdatesFold<'a> {
+    checkpoint: ReadCheckpoint<'a>,
     folded: FoldedUpdates,
     /// Kind, prompt, and the index of the record that chunks are added to.
     open: Option<(ChunkKind, Option<u64>, usize)>,
@@ -140,11 +148,21 @@ struct UpdatesFold {
     message: Option<String>,
     /// The records of calls by their ids, with the tools' names.
     calls: HashMap<String, (usize, String)>,
+    /// The records of prompts by their number, which a rewind names.
+    prompts: BTreeMap<u64, String>,
     turns: usize,
 }
 
-pub(super) fn fold(text: &str) -> FoldedUpdates {
-    let mut fold = UpdatesFold::default();
+pub(super) fn fold(text: &str, checkpoint: ReadCheckpoint<'_>) -> FoldedUpdates {
+    let mut fold = UpdatesFold {
+        checkpoint,
+        folded: FoldedUpdates::default(),
+        open: None,
+        message: None,
+        calls: HashMap::new(),
+        prompts: BTreeMap::new(),
+        turns: 0,
+    };
     for (number, line) in text.split_inclusive('\n').enumerate() {
         match serde_json::from_str::<UpdateLine<'_>>(line.trim()) {
             Ok(update) => fold.add_line(number, update),
@@ -160,9 +178,12 @@ pub(super) fn fold(text: &str) -> FoldedUpdates {
     fold.folded
 }
 
-impl UpdatesFold {
+impl UpdatesFold<'_> {
     fn add_line(&mut self, number: usize, line: UpdateLine<'_>) {
         let params = line.params.0;
+        if params.meta.0.is_replay.0 {
+            return;
+        }
         let at = params.meta.0.agent_timestamp_ms.0.or(line.timestamp.0);
         let event =
             params.meta.0.event_id.non_empty().map_or_else(|| format!("update-{number}"), |id| id.replace(':', "-"));
@@ -177,12 +198,23 @@ impl UpdatesFold {
             "agent_thought_chunk" => self.add_chunk(ChunkKind::Thought, event, at, &update),
             "tool_call" | "tool_call_update" => self.add_call(&event, at, &update),
             "turn_completed" => self.add_turn(event, at, &update),
-            kind if kind.starts_with("compaction") => {
+            "rewind_marker" => self.rewind(event, at, update.target_prompt_index.count()),
+            "compaction_checkpoint" => {
                 self.open = None;
-                let summary = FoldedPart::Text(EntryKind::Summary, update.summary.into_string());
-                self.folded.records.push(FoldedRecord::new(event, at, vec![summary]));
+                let summary = (self.checkpoint)(update.checkpoint_file.as_str());
+                let parts = summary.map(|text| FoldedPart::Text(EntryKind::Summary, text)).into_iter().collect();
+                self.folded.records.push(FoldedRecord::new(event, at, parts));
             }
             _ => {}
+        }
+    }
+
+    /// A rewind takes back the prompt with this number and everything after it.
+    fn rewind(&mut self, event: String, at: Option<Timestamp>, target: u64) {
+        self.open = None;
+        self.message = None;
+        if let Some(prompt) = self.prompts.split_off(&target).remove(&target) {
+            self.folded.records.push(FoldedRecord::new(event, at, vec![FoldedPart::Undo(prompt)]));
         }
     }
 
@@ -208,6 +240,8 @@ impl UpdatesFold {
         let mut parts = vec![FoldedPart::Text(entry_kind, chunk.to_owned())];
         if kind == ChunkKind::User {
             self.message = None;
+            let next = self.prompts.keys().next_back().map_or(0, |last| last + 1);
+            self.prompts.insert(prompt.unwrap_or(next), event.clone());
             let model = update.meta.0.model_id.clone().non_empty().map(String::from);
             parts.extend(model.map(|model| FoldedPart::Usage {
                 tokens: Tokens::default(),
@@ -271,7 +305,7 @@ impl UpdatesFold {
         };
         for (model, usage) in all {
             // A turn that is written again replaces itself.
-            let id = format!("usage-{turn}-{}", model.as_deref().unwrap_or_default()).replace(':', "-");
+            let id = format!("{turn}-usage-{}", model.as_deref().unwrap_or_default()).replace(':', "-");
             self.folded.records.push(FoldedRecord::new(id, at, vec![turn_usage(usage, model)]));
         }
     }
