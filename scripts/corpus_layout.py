@@ -82,8 +82,6 @@ OTHERS = [
           ("5b1d3b43-0000-4000-8000-000000000002",)),
     Place("cursor", f"{CTX}/cursor/2026.06.24/projects", ".cursor/projects",
           ("cursor-native-session-1", "cursor-malformed-session")),
-    Place("goose", "goose/vshulcz__deja-vu/fixtures/registry/goose/sessions/20250724_1.jsonl",
-          ".local/share/goose/sessions/20250724_1.jsonl", ("20250724_1",)),
     Place("goose", f"{CTX}/goose/v15/sessions.db", ".local/share/goose/sessions/sessions.db", ("goose-root",)),
     Place("zed", f"{CTX}/zed/v1/threads.db", ".local/share/zed/threads/threads.db", ("zed-root", "zed-child")),
     Place("grok", f"{CTX}/grok-build/v1.0.3/sessions", ".grok/sessions", ("01990000-0000-7000-8000-000000000001",)),
@@ -110,6 +108,8 @@ NAMED = [
     Place("opencode", "opencode", "exports"),
     Place("kilo", f"{CTX}/kilo/kilo.db", "named/kilo.db"),
     Place("goose", f"{CTX}/goose/v14/sessions.db", "named/sessions.db", ("goose-root",)),
+    Place("goose", "goose/vshulcz__deja-vu/fixtures/registry/goose/sessions/20250724_1.jsonl",
+          "named/goose/sessions/20250724_1.jsonl", ("20250724_1",)),
     Place("crush", f"{CTX}/crush/v1/crush.db", "named/.crush/crush.db", ("crush-root", "crush-child")),
     Place("aider", "generated/aider/app/.aider.chat.history.md", "named/.aider.chat.history.md", ()),
     Place("deepseek", f"{CTX}/deepseek-harness/v0/raw/sessions", "named/sessions",
@@ -138,9 +138,13 @@ def place_all(corpus, home):
     placed = [p for p in [*GENERATED, *OTHERS] if os.path.exists(os.path.join(corpus, p.source))]
     for place in placed:
         copy(os.path.join(corpus, place.source), os.path.join(home, place.destination))
-    # Crush lists the projects it was used in.
+    write_crush_projects(home)
+    return placed
+
+
+def write_crush_projects(home):
+    """Crush lists the projects it was used in, with absolute paths."""
     projects = {"projects": [{"path": os.path.join(home, "crush-app"), "data_dir": os.path.join(home, "crush-app", ".crush")}]}
     os.makedirs(os.path.join(home, ".local/share/crush"), exist_ok=True)
     with open(os.path.join(home, ".local/share/crush/projects.json"), "w", encoding="utf-8") as file:
         json.dump(projects, file)
-    return placed

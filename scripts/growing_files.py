@@ -8,7 +8,7 @@ from reference.common import parse_json
 
 STEPS = 6
 TORN = 2                       # after this step the last line is torn
-START = 1_795_000_000          # time of the last change of every file after the first step; ten seconds per step
+START = 1_794_950_000          # time of the last change of every file after the first step; ten seconds per step
 ARRAYS = ("messages", "history", "requests", "chatHistory", "message_history", "items")
 
 

@@ -13,7 +13,8 @@ EXIT_CODE = re.compile(r"^Exit Code: (-?\d+)\s*$", re.M)
 
 def recognizes(path, content):
     head = content if isinstance(content, dict) else content[0].obj
-    is_header = string(head.get("sessionId")) and "type" not in head and ("projectHash" in head or "startTime" in head)
+    is_header = string(head.get("sessionId")) and "type" not in head and ".qwen" not in path.split(os.sep) \
+        and ("projectHash" in head or "startTime" in head)
     return bool(is_header) and (not isinstance(content, dict) or isinstance(content.get("messages"), list))
 
 

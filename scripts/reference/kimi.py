@@ -35,9 +35,9 @@ def count_file(path, lines):
             tally.messages.add(line.number)
         elif event.get("type") == "content.part" and (event.get("part") or {}).get("type") == "text":
             tally.messages.add(event.get("stepUuid"))
-        elif event.get("type") == "tool.call" and string(event.get("toolCallId")):
-            tally.messages.add(event.get("stepUuid"))
-            tally.calls.add(event["toolCallId"])
+        elif event.get("type") == "tool.call":
+            tally.messages.add(event.get("stepUuid") or line.number)
+            tally.calls.add(string(event.get("toolCallId")) or line.number)
             if edited := edited_path(event.get("name"), event.get("args")):
                 tally.edited.add(edited)
         elif event.get("type") == "tool.result" and (event.get("result") or {}).get("isError"):

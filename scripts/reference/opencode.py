@@ -100,7 +100,9 @@ def in_first_generation(connection, session_id):
 def in_second_generation(connection, session_id):
     """The rows of `session_message` in the shape of the first generation."""
     messages = []
-    for row in connection.execute("select id, type, data from session_message where session_id = ? order by seq",
+    columns = {row["name"] for row in connection.execute("pragma table_info(session_message)")}
+    order = "seq" if "seq" in columns else "time_created, id"
+    for row in connection.execute(f"select id, type, data from session_message where session_id = ? order by {order}",
                                   (session_id,)):
         data = as_dict(parse_json(row["data"]))
         if row["type"] == "user":
