@@ -108,7 +108,10 @@ def failed_output(output):
         return document["metadata"].get("exit_code") not in (None, 0)
     # The command's own output follows "Output:".
     head = re.split(r"^(?:Final )?Output:$", output, maxsplit=1, flags=re.M)[0]
-    codes = EXIT_CODE.findall(head) or EXIT_CODE.findall(output[len(head):][:60])
+    # A patch in a here-document is reported inside the output of the shell.
+    codes = EXIT_CODE.findall(head)
+    if not codes and "Process running" not in head:
+        codes = EXIT_CODE.findall(output[len(head):][:60])
     return any(code != "0" for code in codes) if codes else output.lstrip().startswith(FAILURES)
 
 
