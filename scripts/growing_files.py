@@ -140,23 +140,29 @@ class GrowingDatabase:
         return columns, changed
 
     def write(self, path, step):
-        connection = connect(path)
+        """Writes a step. As with a running agent, the connection stays open and new rows are in the write-ahead log."""
         if step == 0:
+            self.connection = connect(path)
+            self.connection.execute("pragma journal_mode = wal")
+            self.connection.execute("pragma wal_autocheckpoint = 0")
             for sql in self.schema:
-                connection.execute(sql)
+                self.connection.execute(sql)
         for table in self.tables:
-            columns, rows = self.at_step(table, step)
-            marks = ", ".join("?" * len(columns))
-            present = connection.execute(f'select count(*) from "{table}"').fetchone()[0]
-            for number, row in enumerate(rows, 1):
-                if number > present:
-                    connection.execute(f'insert into "{table}" values ({marks})', row)
-                elif number == present or self.is_index(table):
-                    names = ", ".join(f'"{c}" = ?' for c in columns)
-                    connection.execute(f'update "{table}" set {names} where rowid = (select rowid from "{table}" order by rowid limit 1 offset ?)',
-                                       [*row, number - 1])
-        connection.commit()
-        connection.close()
+            self.write_rows(table, step)
+        self.connection.commit()
+        if step == STEPS - 1:
+            self.connection.close()
+
+    def write_rows(self, table, step):
+        columns, rows = self.at_step(table, step)
+        present = self.connection.execute(f'select count(*) from "{table}"').fetchone()[0]
+        marks, names = ", ".join("?" * len(columns)), ", ".join(f'"{column}" = ?' for column in columns)
+        nth = f'(select rowid from "{table}" order by rowid limit 1 offset ?)'
+        for number, row in enumerate(rows, 1):
+            if number > present:
+                self.connection.execute(f'insert into "{table}" values ({marks})', row)
+            elif number == present or self.is_index(table):
+                self.connection.execute(f'update "{table}" set {names} where rowid = {nth}', [*row, number - 1])
 
 
 def growing(source):

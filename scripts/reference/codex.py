@@ -20,6 +20,7 @@ WRITTEN_BY_CODEX = (
     "<INSTRUCTIONS>", "<permissions instructions>", "<collaboration_mode>", "<model_switch>", "<hook_prompt",
     "Another language model started to solve this problem and produced a summary",
 )
+REQUEST = "## My request for Codex:"
 EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)\s*$", re.M)
 FAILURES = ("apply_patch verification failed", "exec_command failed", "write_stdin failed", "failed to parse function",
             "aborted", "unsupported call", "execution error", "unable to locate image", "Error: ", "tool call error",
@@ -54,6 +55,8 @@ def text_in(content):
 def human(text):
     """What a human typed, or None."""
     text = without_injected(text)
+    if text.startswith("# ") and REQUEST in text:          # editors put the open files before it
+        text = text[text.index(REQUEST) + len(REQUEST):].strip()
     return None if not text or text.startswith(WRITTEN_BY_CODEX) else text
 
 

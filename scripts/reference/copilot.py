@@ -15,6 +15,10 @@ def by_subagent(event):
     return bool(string(event.get("agentId")) or string(event["data"].get("parentToolCallId")))
 
 
+def call_id(data):
+    return str(data["toolCallId"]) if data.get("toolCallId") not in (None, "") else None
+
+
 def typed(event):
     """What a human typed, or None: skills, other agents and the autopilot also send messages."""
     data = event["data"]
@@ -68,6 +72,10 @@ def count_tokens(tally, events):
 def count_session(path, events):
     own = [e for e in events if not by_subagent(e)]
     tally = new_tally()
+    # Some calls have no request of the model; those that the user asked for are not the model's.
+    requested = {call_id(r) for e in own for r in e["data"].get("toolRequests") or [] if isinstance(r, dict)}
+    requested |= {None, *[call_id(e["data"]) for e in own if e["type"] == "tool.user_requested"]}
+    answered = set()
     for position, event in enumerate(without_rewound(own)):
         data, type_ = event["data"], event["type"]
         if type_ == "user.message":
@@ -80,14 +88,21 @@ def count_session(path, events):
             if requests or (isinstance(text, str) and text.strip()):
                 tally.messages.add(string(data.get("messageId")) or string(event.get("id")) or position)
             for i, request in enumerate(requests):
-                identity = string(request.get("toolCallId")) or (position, i)
+                identity = call_id(request) or (position, i)
                 tally.calls.add(identity)
                 arguments = request.get("arguments")
                 arguments = parse_json(arguments) if isinstance(arguments, str) else arguments
                 if edited := edited_path(request.get("name"), arguments):
                     tally.edited.add(edited)
-        elif type_ == "tool.execution_complete" and failed(data):
-            tally.errors.add(string(data.get("toolCallId")))
+        elif type_ == "tool.execution_start" and call_id(data) not in requested:
+            tally.calls.add(call_id(data))
+            tally.messages.add(("call", call_id(data)))
+            if edited := edited_path(data.get("toolName"), data.get("arguments")):
+                tally.edited.add(edited)
+        elif type_ == "tool.execution_complete" and call_id(data) not in answered:
+            answered.add(call_id(data))
+            if failed(data):
+                tally.errors.add(call_id(data))
     tally.errors &= tally.calls
     count_tokens(tally, own)
     start = next(e["data"] for e in events if e["type"] == "session.start")

@@ -27,11 +27,17 @@ def count_usage(tally, used):
     tally.add_tokens(input=number(used.get("input")), output=output, cacheRead=read, cacheWrite=write)
 
 
+def unquoted(text):
+    """`opencode run "two words"` stores the prompt as a quoted string."""
+    value = parse_json(text) if text.startswith('"') and text.endswith('"') else None
+    return value if isinstance(value, str) else text
+
+
 def typed_in_parts(parts):
     """What a human typed, or None. Parts that plugins and OpenCode added are marked as synthetic or ignored."""
     texts = [without_injected(p["text"]) for p in parts if p.get("type") == "text" and isinstance(p.get("text"), str)
              and not p.get("synthetic") and not p.get("ignored")]
-    text = "\n".join(t for t in texts if t)
+    text = unquoted("\n".join(t for t in texts if t))
     if not text and any(p.get("type") == "file" for p in parts) and not any(
             p.get("type") in ("text", "compaction", "subtask") for p in parts):
         return ""

@@ -54,7 +54,7 @@ def active_branch(f):
         elif entry_id:
             leaf = entry_id
         if entry_id:
-            by_id[entry_id] = e
+            by_id.setdefault(entry_id, e)
     branch, visited = [], set()
     while leaf in by_id and leaf not in visited:           # a cycle, a missing parent or no parent ends the walk
         visited.add(leaf)
@@ -111,7 +111,8 @@ def pi_typed(text):
     """What a human typed of a user message; None if a program wrote all of it."""
     text = without_injected(text)
     if m := PI_SKILL.match(text):                          # a skill's instructions, then the user's words
-        return text[m.end():].strip() or None
+        rest = text[m.end():].strip()
+        return f"/skill:{m.group(1)} {rest}" if rest else None
     if text.startswith(NOT_TYPED_PREFIXES[3:]) or NOTIFICATION.match(text) or is_task_report(text):
         return None
     return text
