@@ -105,6 +105,7 @@ OTHERS = [
 ]
 # Stores at the same place as one above, or that only a user can name: read with `sync --path`, each in its own home.
 NAMED = [
+    *[Place(agent, folder, folder) for agent, folder in [("codex", "codex"), ("gemini", "gemini"), ("copilot", "copilot"), ("droid", "droid")]],
     Place("opencode", "opencode", "exports"),
     Place("kilo", f"{CTX}/kilo/kilo.db", "named/kilo.db"),
     Place("goose", f"{CTX}/goose/v14/sessions.db", "named/sessions.db", ("goose-root",)),
