@@ -93,26 +93,22 @@ agents! {
     Grok { name: "grok", label: "Grok Build", aliases: ["grok-build"] }
     /// Nous Research's Hermes.
     Hermes { name: "hermes", label: "Hermes", aliases: [], opt_in: true }
-    /// Kilo, the command line client and the extension on the same code.
-    Kilo { name: "kilo", label: "Kilo", aliases: ["kilocode"] }
-    /// Moonshot AI's Kimi Code.
-    Kimi { name: "kimi", label: "Kimi Code", aliases: ["kimi-code", "kimi-cli"] }
-    /// The assistant that was Clawdbot and Moltbot before.
-    OpenClaw { name: "openclaw", label: "OpenClaw", aliases: ["clawdbot", "moltbot"], opt_in: true }
-    /// `OpenCode`, by Anomaly.
-    OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
-    /// Alibaba's Qwen Code.
-    Qwen { name: "qwen", label: "Qwen Code", aliases: ["qwen-code"] }
     /// JetBrains' Junie.
     Junie { name: "junie", label: "Junie", aliases: [] }
     /// Kilo, the command line client and the extension on the same code.
     Kilo { name: "kilo", label: "Kilo", aliases: ["kilocode"] }
+    /// Moonshot AI's Kimi Code.
+    Kimi { name: "kimi", label: "Kimi Code", aliases: ["kimi-code", "kimi-cli"] }
     /// Kiro of AWS, CLI and IDE.
     Kiro { name: "kiro", label: "Kiro", aliases: ["kiro-cli"] }
+    /// The assistant that was Clawdbot and Moltbot before.
+    OpenClaw { name: "openclaw", label: "OpenClaw", aliases: ["clawdbot", "moltbot"], opt_in: true }
     /// `OpenCode`, by Anomaly.
     OpenCode { name: "opencode", label: "OpenCode", aliases: [] }
     /// The CLI of OpenHands.
     OpenHands { name: "openhands", label: "OpenHands", aliases: [] }
+    /// Alibaba's Qwen Code.
+    Qwen { name: "qwen", label: "Qwen Code", aliases: ["qwen-code"] }
     /// Roo Code, an extension.
     Roo { name: "roo", label: "Roo Code", aliases: ["roo-code"] }
     /// Atlassian's Rovo Dev.
@@ -121,10 +117,10 @@ agents! {
     Vibe { name: "vibe", label: "Mistral Vibe", aliases: ["mistral-vibe"] }
     /// GitHub Copilot in VS Code.
     VscodeCopilot { name: "vscode-copilot", label: "VS Code Copilot Chat", aliases: [] }
-    /// The agent of the Zed editor.
-    Zed { name: "zed", label: "Zed", aliases: [] }
     /// The agent of the Warp terminal.
     Warp { name: "warp", label: "Warp", aliases: [] }
+    /// The agent of the Zed editor.
+    Zed { name: "zed", label: "Zed", aliases: [] }
     /// Rethread itself: our own threads.
     Native { name: "native", label: "Rethread", aliases: [] }
 }

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rethread_ingest::agents::format_of;
-use rethread_ingest::source::{self, project};
+use rethread_ingest::source::project;
 use rethread_model::Agent;
 
 use crate::reports::Diagnosis;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rethread_ingest::agents::{AgentFormat, Retention, format_of};
-use rethread_ingest::source::{self, TranscriptFile};
+use rethread_ingest::agents::{AgentFormat, Retention};
+use rethread_ingest::source::TranscriptFile;
 use rethread_model::clip;
 use rethread_store::ReadStore;
 

@@ -18,10 +18,9 @@ mod goose;
 mod gptme;
 mod grok;
 mod hermes;
-mod kilo;
-mod kimi;
 mod junie;
 mod kilo;
+mod kimi;
 mod kiro;
 #[cfg(feature = "made-up-agents")]
 pub mod made_up;
@@ -35,8 +34,8 @@ mod roo;
 mod rovodev;
 mod vibe;
 mod vscode_copilot;
-mod zed;
 mod warp;
+mod zed;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -86,10 +85,9 @@ formats! {
     gptme => Gptme,
     grok => Grok,
     hermes => Hermes,
-    kilo => Kilo,
-    kimi => Kimi,
     junie => Junie,
     kilo => Kilo,
+    kimi => Kimi,
     kiro => Kiro,
     native => Native,
     openclaw => OpenClaw,
@@ -102,8 +100,8 @@ formats! {
     rovodev => RovoDev,
     vibe => Vibe,
     vscode_copilot => VscodeCopilot,
-    zed => Zed,
     warp => Warp,
+    zed => Zed,
 }
 
 /// The format of an agent.
@@ -361,7 +359,6 @@ impl Layout {
             "" => (self.is_transcript)(path),
             extension => path.extension().is_some_and(|found| found == extension),
         }
-        path.extension().unwrap_or_default() == self.extension && (self.is_transcript)(path)
     }
 
     /// Whether a file, or the file in the address of a session, has the name of a transcript.

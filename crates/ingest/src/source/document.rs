@@ -50,14 +50,6 @@ impl SessionDocument {
         Self::parse(file::read_text(path, MAX_BYTES)?, records)
     }
 
-    /// Reads a JSON array of records. Such a file has no header of its own.
-    pub(crate) fn read_array(path: &Path, header: String) -> io::Result<Self> {
-        let text = file::read_text(path, MAX_BYTES)?;
-        let list: Vec<&RawValue> = serde_json::from_str(&text).map_err(invalid)?;
-        let records = ranges(&text, &list);
-        Ok(Self { text, header, records })
-    }
-
     fn parse(text: String, records: &str) -> io::Result<Self> {
         let mut fields: BTreeMap<String, &RawValue> = serde_json::from_str(&text).map_err(invalid)?;
         let list = fields.remove(records).map_or("[]", RawValue::get);

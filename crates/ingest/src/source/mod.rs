@@ -214,12 +214,12 @@ fn detect(path: &Path, head: &TranscriptHead) -> Option<(Agent, &'static Layout)
     let is_it = |(_, layout): &(Agent, &Layout)| match layout.storage {
         Storage::Database(generations) => head.is_database() && database::is_applicable(path, generations),
         // A document without line breaks looks like the first line of one.
-        Storage::Lines => has_extension(path, layout.extension) && layout.may_be(head),
+        Storage::Lines => layout.has_extension(path) && layout.may_be(head),
         _ => layout.may_be(head),
     };
     let recognized: Vec<_> = all_layouts().filter(is_it).collect();
     let named = recognized.iter().find(|(_, layout)| layout.is_file_named(path));
-    let of_its_kind = || recognized.iter().find(|(_, layout)| has_extension(path, layout.extension));
+    let of_its_kind = || recognized.iter().find(|(_, layout)| layout.has_extension(path));
     named.or_else(of_its_kind).or(recognized.first()).copied()
 }
 

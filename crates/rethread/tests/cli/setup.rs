@@ -3,7 +3,6 @@
 use insta::assert_snapshot;
 
 use crate::transcripts::{built_home, home_with_agents, new_home};
-use rethread_model::Agent;
 use rethread_testing::files_below;
 
 #[test]
