@@ -238,22 +238,24 @@ fn an_exported_session_is_read_where_the_user_names_it() {
         ),
         message("assistant", &text_part("Done."), ",\"summary\":true"),
     ];
-    let home = TestHome::new();
     let export = format!(
         "{{\n  \"info\": {{ \"id\": \"REDACTED\", \"directory\": \"/app\", \"title\": \"Fix the test\", \"time\": {{ \"created\": 1700000000000 }} }},\n  \"messages\": [{}]\n}}",
         messages.join(",\n")
     );
-    home.write("exports/full.jsonl", export);
-    assert!(home.sync().agents.iter().all(|run| run.agent != Agent::OpenCode || run.files == 0));
-    let request = SyncRequest { paths: vec![home.path("exports")], ..SyncRequest::default() };
-    let report = home.engine().sync().run(&request, &mut |_| {}).unwrap();
-    assert_eq!(totals(&report).0, 5);
-    let session = home.engine().sessions().resolve("ses_x").unwrap().session;
-    let counts = session.counts;
-    assert_eq!(
-        (counts.prompts, counts.messages, counts.tool_calls, counts.tool_errors, counts.files_edited),
-        (1, 3, 3, 2, 1)
-    );
-    assert_eq!((session.tokens.input, session.tokens.output, session.tokens.cache_read), (120, 20, 80));
-    assert_eq!((session.name.as_deref(), session.cwd.as_deref()), (Some("Fix the test"), Some("/app")));
+    for name in ["full.jsonl", "ses_x.json"] {
+        let home = TestHome::new();
+        home.write(&format!("exports/{name}"), &export);
+        assert!(home.sync().agents.iter().all(|run| run.agent != Agent::OpenCode || run.files == 0));
+        let request = SyncRequest { paths: vec![home.path("exports")], ..SyncRequest::default() };
+        let report = home.engine().sync().run(&request, &mut |_| {}).unwrap();
+        assert_eq!(totals(&report).0, 5);
+        let session = home.engine().sessions().resolve("ses_x").unwrap().session;
+        let counts = session.counts;
+        assert_eq!(
+            (counts.prompts, counts.messages, counts.tool_calls, counts.tool_errors, counts.files_edited),
+            (1, 3, 3, 2, 1)
+        );
+        assert_eq!((session.tokens.input, session.tokens.output, session.tokens.cache_read), (120, 20, 80));
+        assert_eq!((session.name.as_deref(), session.cwd.as_deref()), (Some("Fix the test"), Some("/app")));
+    }
 }

@@ -70,6 +70,10 @@ struct MessagePath {
 pub(crate) fn load_export(path: &Path) -> io::Result<SessionDocument> {
     let text = read_text(path, MAX_BYTES)?;
     let export: ExportedSession<'_> = serde_json::from_str(&text).map_err(invalid)?;
+    Ok(read_export(&export))
+}
+
+fn read_export(export: &ExportedSession<'_>) -> SessionDocument {
     let info: OpenCodeSession = serde_json::from_str(export.info.get()).unwrap_or_default();
     let places: Vec<MessagePlace> = export.messages.iter().map(|message| place_in(message.get())).collect();
     let own_id = std::iter::once(&info.id).chain(places.iter().map(|place| &place.session));
@@ -81,12 +85,16 @@ pub(crate) fn load_export(path: &Path) -> io::Result<SessionDocument> {
         Some(rest) if first_undone.is_some_and(|first| number >= first) => format!("{{\"is_undone\":true,{rest}"),
         _ => message.get().to_owned(),
     });
-    Ok(SessionDocument::new(info.header(&id, &places), &records.collect::<Vec<_>>()))
+    SessionDocument::new(info.header(&id, &places), &records.collect::<Vec<_>>())
 }
 
 /// Reads a session from its own file and the folders with its messages and their parts.
 pub(crate) fn load_folders(path: &Path) -> io::Result<SessionDocument> {
-    let text = read_text(path, MAX_MESSAGE_BYTES)?;
+    let text = read_text(path, MAX_BYTES)?;
+    // Users name an export after its session.
+    if let Ok(export) = serde_json::from_str(&text) {
+        return Ok(read_export(&export));
+    }
     let info: OpenCodeSession = serde_json::from_str(&text).map_err(invalid)?;
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let id = info.id.as_str().unwrap_or(stem).to_owned();
