@@ -1,4 +1,4 @@
-"""Claude Code and pi are told what Codex and OpenCode do in the same project at that moment. Nothing is synced by hand."""
+"""Claude Code and pi are informed what Codex and OpenCode do in the same project at that moment. Nothing is synced by hand."""
 import contextlib, json, subprocess, time
 
 from .checks import ACTIVITY, BAROMETER, FIRST, KETTLE, ORCHARD, SEXTANT, count, hold, injected, show, since, step
@@ -64,36 +64,36 @@ def opencode_steps(client, file):
     return write, ("bash", {"command": busy(file), "description": "Wait", "timeout": BUSY * 1000})
 
 
-def told(texts, prompt, label, file):
-    """Whether the texts tell of a session: its prompt, its agent and the file it wrote."""
+def informed(texts, prompt, label, file):
+    """Whether the texts report a session: its prompt, its agent and the file it wrote."""
     blocks = [text for text in texts if ACTIVITY in text]
-    hold(f"the model is told of the {label} session, once", injected(texts, prompt) == 1)
+    hold(f"the model is informed of the {label} session, once", injected(texts, prompt) == 1)
     hold(f"with the agent's name and the file: {file}", any(label.lower() in text.lower() and file in text for text in blocks))
 
 
 def claude_and_codex(claude, codex):
-    step("a Claude Code session is told what a Codex session is doing")
+    step("a Claude Code session is informed what a Codex session is doing")
     with working(codex, long(SEXTANT, *codex_steps("sextant.txt")), "sextant.txt"):
         [texts] = claude.say([KETTLE], "--session-id", FIRST)
-        told(texts, SEXTANT, "Codex", "sextant.txt")
+        informed(texts, SEXTANT, "Codex", "sextant.txt")
     [texts] = claude.say(["and the lid"], "--resume", FIRST)
     hold("it is not repeated", injected(texts, SEXTANT) == 1)
 
 
 def pi_and_both(pi, codex, opencode):
-    step("a pi session is told what a Codex session did and what an OpenCode session is doing")
+    step("a pi session is informed what a Codex session did and what an OpenCode session is doing")
     with working(opencode, long(BAROMETER, *opencode_steps(opencode, "barometer.txt")), "barometer.txt"):
         [texts] = pi.say("pi-live", ["and the kettle's handle"])
-        told(texts, SEXTANT, "Codex", "sextant.txt")
-        told(texts, BAROMETER, "OpenCode", "barometer.txt")
+        informed(texts, SEXTANT, "Codex", "sextant.txt")
+        informed(texts, BAROMETER, "OpenCode", "barometer.txt")
     [texts] = pi.say("pi-live", ["and the spout"])
     hold("it is not repeated", count(since(texts, "and the spout"), BAROMETER) == 0)
     with working(codex, long(ORCHARD, *codex_steps("orchard.txt")), "orchard.txt"):
         [texts] = pi.say("pi-live", ["and the cord"])
-        told(since(texts, "and the cord"), ORCHARD, "Codex", "orchard.txt")
+        informed(since(texts, "and the cord"), ORCHARD, "Codex", "orchard.txt")
 
 
 def claude_and_opencode(claude, opencode):
-    step("the Claude Code session is told of the OpenCode session with its next prompt")
+    step("the Claude Code session is informed of the OpenCode session with its next prompt")
     [texts] = claude.say(["and the whistle"], "--resume", FIRST)
-    told(texts, BAROMETER, "OpenCode", "barometer.txt")
+    informed(texts, BAROMETER, "OpenCode", "barometer.txt")

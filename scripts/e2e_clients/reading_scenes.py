@@ -1,6 +1,6 @@
 """One scene for each client: it has a conversation with the fake model, and Rethread reads the same from its transcript.
 
-Expected values come from what the fake model logged and was told to do, never from Rethread."""
+Expected values come from what the fake model logged and was asked to do, never from Rethread."""
 import json, math
 
 from .checks import REPLY, Failed, step

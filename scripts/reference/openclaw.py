@@ -1,4 +1,4 @@
-"""OpenClaw: a database whose rows are lines of pi. An exit code tells more than the error flag."""
+"""OpenClaw: a database whose rows are lines of pi. An exit code says more than the error flag."""
 from .common import as_blocks, edited_path, new_tally, number, parse_json, session_result, string, text_of, without_injected
 
 AGENT = "openclaw"

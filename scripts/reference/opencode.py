@@ -18,7 +18,7 @@ def as_dict(value):
 
 
 def count_usage(tally, used):
-    """Newer versions store the output without the reasoning, older ones with it; the total tells."""
+    """Newer versions store the output without the reasoning, older ones with it; the total says which."""
     cache = as_dict(used.get("cache"))
     read, write = number(cache.get("read")), number(cache.get("write"))
     output = number(used.get("output"))

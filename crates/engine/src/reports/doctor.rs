@@ -16,6 +16,8 @@ use crate::{EngineError, ModelError, ReportService};
 
 /// At most this many problems are listed one by one; the rest are counted.
 const MAX_PROBLEMS_LISTED: usize = 5;
+/// Of an agent with more places than this, they are summed up.
+const MAX_PLACES: usize = 4;
 
 /// With less free space than this, a sync may fail.
 const MIN_FREE_BYTES: u64 = 50_000_000;
@@ -113,15 +115,15 @@ impl ReportService<'_> {
         source_config: &source::SourceConfig,
         diagnosis: &mut Diagnosis,
     ) -> Vec<source::TranscriptFile> {
-        let mut all = Vec::new();
+        let (mut all, mut places): (Vec<source::TranscriptFile>, Vec<(String, u64)>) = (Vec::new(), Vec::new());
         for root in source::roots(agent, source_config) {
             let (found, warnings) = source::discover(&root, &|_, _| false);
-            // A place that older versions used, or that does not exist, is worth a line only if the user named it.
-            if !found.is_empty() || !warnings.is_empty() || !root.reason.starts_with("default location") {
-                let transcripts = counted(found.len() as u64, "transcript", "transcripts");
-                let message = format!("{transcripts} in {} ({})", root.path.display(), root.reason);
-                let health = if found.is_empty() { FindingLevel::Info } else { FindingLevel::Ok };
-                diagnosis.add(agent.as_str(), health, message, None);
+            let place = format!("{} ({})", root.path.display(), root.reason);
+            match places.iter_mut().find(|(known, _)| *known == place) {
+                Some((_, count)) => *count += found.len() as u64,
+                // An empty place is worth a line only if the user named it.
+                None if found.is_empty() && !is_chosen(root.reason) => {}
+                None => places.push((place, found.len() as u64)),
             }
             diagnosis.findings.extend(self.current_directory_finding(&root, &found));
             for warning in warnings.iter().take(MAX_PROBLEMS_LISTED) {
@@ -130,7 +132,16 @@ impl ReportService<'_> {
             }
             all.extend(found);
         }
-        if all.is_empty() {
+        let shown = if places.len() > MAX_PLACES { 1 } else { places.len() };
+        if shown < places.len() {
+            places[0] = (format!("{} places, such as {}", places.len(), places[0].0), all.len() as u64);
+        }
+        for (place, count) in &places[..shown] {
+            let health = if *count == 0 { FindingLevel::Info } else { FindingLevel::Ok };
+            let message = format!("{} in {place}", counted(*count, "transcript", "transcripts"));
+            diagnosis.add(agent.as_str(), health, message, None);
+        }
+        if all.is_empty() && places.is_empty() {
             diagnosis.add(agent.as_str(), FindingLevel::Info, "no transcripts yet".to_owned(), None);
         }
         all
@@ -341,6 +352,11 @@ impl ReportService<'_> {
             diagnosis.add("config", FindingLevel::Ok, counted(changed as u64, one, many), None);
         }
     }
+}
+
+/// Whether a place is searched because the user said so: in the configuration or with a variable.
+fn is_chosen(reason: &str) -> bool {
+    reason == "config" || reason.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_')
 }
 
 /// Why an index cannot be used, as the end of a sentence.

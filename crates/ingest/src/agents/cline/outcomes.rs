@@ -43,7 +43,7 @@ struct ClineOutcome<'a> {
 
 /// The outcomes of a call, taken together.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct ToolReport {
+struct ClineReport {
     output: String,
     is_error: bool,
     exit_code: Option<i32>,
@@ -61,17 +61,17 @@ pub(super) fn add_result(block: ClineResultBlock<'_>, out: &mut EventBuilder, si
     out.push(EventBody::ToolResult { call_id: block.tool_use_id.into_string(), outcome, answer: None });
 }
 
-fn read_report(content: &str, kind: ToolKind) -> ToolReport {
+fn read_report(content: &str, kind: ToolKind) -> ClineReport {
     let quoted: Option<String> = serde_json::from_str(content).ok();
     let json = quoted.as_deref().unwrap_or(content);
     let outcomes: Vec<LenientObject<ClineOutcome<'_>>> = match serde_json::from_str(json) {
         Ok(outcomes) => outcomes,
         Err(_) => match serde_json::from_str::<ClineOutcome<'_>>(json) {
             Ok(outcome) => vec![LenientObject(outcome)],
-            Err(_) => return ToolReport { output: quoted.unwrap_or_default(), ..ToolReport::default() },
+            Err(_) => return ClineReport { output: quoted.unwrap_or_default(), ..ClineReport::default() },
         },
     };
-    let mut report = ToolReport::default();
+    let mut report = ClineReport::default();
     for LenientObject(outcome) in outcomes {
         let failed = outcome.success.is_some_and(|success| !success.0) || !outcome.error.as_str().is_empty();
         report.is_error |= failed;
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn check(content: &str, kind: ToolKind, output: &str, is_error: bool, exit_code: Option<i32>) {
-        let expect = ToolReport { output: output.to_owned(), is_error, exit_code };
+        let expect = ClineReport { output: output.to_owned(), is_error, exit_code };
         assert_eq!(read_report(content, kind), expect, "{content}");
     }
 

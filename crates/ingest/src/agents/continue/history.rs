@@ -79,16 +79,16 @@ struct PromptDetails {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct HistoryCall<'a> {
+struct ContinueCall<'a> {
     #[serde(borrow)]
     id: LenientText<'a>,
     #[serde(borrow)]
-    function: LenientObject<CalledFunction<'a>>,
+    function: LenientObject<ContinueFunction<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct CalledFunction<'a> {
+struct ContinueFunction<'a> {
     #[serde(borrow)]
     name: LenientText<'a>,
     /// JSON, as the model wrote it.
@@ -102,7 +102,7 @@ struct CallState<'a> {
     #[serde(borrow)]
     tool_call_id: LenientText<'a>,
     #[serde(borrow)]
-    tool_call: LenientObject<HistoryCall<'a>>,
+    tool_call: LenientObject<ContinueCall<'a>>,
     #[serde(borrow)]
     status: LenientText<'a>,
     #[serde(borrow)]
@@ -144,8 +144,8 @@ pub(super) fn fold(history: &[&RawValue]) -> Vec<FoldedRecord> {
     records
 }
 
-fn calls<'a>(item: &HistoryItem<'a>) -> Vec<HistoryCall<'a>> {
-    let listed: Vec<LenientObject<HistoryCall<'_>>> = parse_or_default(item.message.0.tool_calls);
+fn calls<'a>(item: &HistoryItem<'a>) -> Vec<ContinueCall<'a>> {
+    let listed: Vec<LenientObject<ContinueCall<'_>>> = parse_or_default(item.message.0.tool_calls);
     if listed.is_empty() {
         return states(item).into_iter().map(|state| state.tool_call.0).collect();
     }
@@ -160,7 +160,7 @@ fn states<'a>(item: &HistoryItem<'a>) -> Vec<CallState<'a>> {
     several.into_iter().chain(single).map(|state| state.0).collect()
 }
 
-fn message_parts(item: &HistoryItem<'_>, id: &str, calls: &[HistoryCall<'_>]) -> Vec<FoldedPart> {
+fn message_parts(item: &HistoryItem<'_>, id: &str, calls: &[ContinueCall<'_>]) -> Vec<FoldedPart> {
     let message = &item.message.0;
     let text = text_of(message.content);
     match message.role.as_str() {

@@ -101,8 +101,8 @@ pub(super) fn identify_chat(path: &Path, peek: &TranscriptPeek) -> Option<Sessio
     Some(SessionIdentity { external_id, kind, parent_external_id })
 }
 
-/// What a file shows about its transcript. Only the name of the project's folder tells where the session worked, and of
-/// most versions only the file tells when.
+/// What a file shows about its transcript. Only the name of the project's folder shows where the session worked, and of
+/// most versions only the file shows when.
 pub(super) fn header(path: &Path) -> Option<String> {
     let mut folders = path.ancestors().skip_while(|folder| !folder.ends_with(TRANSCRIPTS_FOLDER)).skip(1);
     let slug = folders.next()?.file_name()?.to_str()?;

@@ -64,12 +64,12 @@ struct MessageOptions<'a> {
 struct CursorOptions<'a> {
     is_summary: LenientBool,
     #[serde(borrow)]
-    high_level_tool_call_result: LenientObject<ToolReport<'a>>,
+    high_level_tool_call_result: LenientObject<CursorReport<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct ToolReport<'a> {
+struct CursorReport<'a> {
     is_error: LenientBool,
     #[serde(borrow)]
     output: Option<&'a RawValue>,
@@ -226,13 +226,13 @@ fn add_answer(content: MessageBlocks<'_>, out: &mut EventBuilder, sink: &mut Tex
                 out.add_text(EntryKind::Reasoning, block.text.into_string(), None, sink);
             }
             "tool_use" | "tool-call" => out.add_tool_call(block.id, block.name.as_str(), block.input, &id, sink),
-            "tool_result" | "tool-result" => add_result(block, &ToolReport::default(), out, sink),
+            "tool_result" | "tool-result" => add_result(block, &CursorReport::default(), out, sink),
             _ => {}
         }
     }
 }
 
-fn add_result(block: CursorBlock<'_>, report: &ToolReport<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
+fn add_result(block: CursorBlock<'_>, report: &CursorReport<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     if !matches!(block.kind.as_str(), "tool_result" | "tool-result") {
         return;
     }

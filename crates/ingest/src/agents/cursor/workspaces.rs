@@ -65,12 +65,12 @@ pub(super) fn path_of_uri(uri: &str) -> Option<String> {
 pub(super) fn directory_of_workspace(folder: &Path) -> Option<String> {
     #[derive(Default, Deserialize)]
     #[serde(default)]
-    struct WorkspaceFile {
+    struct CursorWorkspaceFile {
         folder: Value,
         workspace: Value,
     }
     let text = read_text(&folder.join("workspace.json"), MAX_BYTES).ok()?;
-    let file: WorkspaceFile = serde_json::from_str(&text).ok()?;
+    let file: CursorWorkspaceFile = serde_json::from_str(&text).ok()?;
     let of_several = || Path::new(&path_of_uri(file.workspace.as_str()?)?).parent()?.to_str().map(str::to_owned);
     file.folder.as_str().and_then(path_of_uri).or_else(of_several)
 }

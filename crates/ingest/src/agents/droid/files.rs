@@ -45,7 +45,7 @@ pub(super) fn header(path: &Path) -> String {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct SessionStart {
+struct DroidStart {
     #[serde(rename = "type")]
     kind: Value,
     id: Value,
@@ -55,12 +55,12 @@ struct SessionStart {
     calling_session_id: Value,
 }
 
-fn session_start(head: &TranscriptHead) -> Option<SessionStart> {
-    head.lines().find(|line: &SessionStart| line.kind == "session_start")
+fn session_start(head: &TranscriptHead) -> Option<DroidStart> {
+    head.lines().find(|line: &DroidStart| line.kind == "session_start")
 }
 
 pub(super) fn recognizes(head: &TranscriptHead) -> bool {
-    head.lines().next().is_some_and(|line: SessionStart| line.kind == "session_start")
+    head.lines().next().is_some_and(|line: DroidStart| line.kind == "session_start")
 }
 
 /// Only the first line names the session and its directory.
