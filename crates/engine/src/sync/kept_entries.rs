@@ -2,7 +2,9 @@
 //!
 //! Agents delete and rewrite transcripts, so the store is often the only copy. Only `forget` removes an entry.
 
-use rethread_ingest::{KeptEntries, SessionAssembler};
+use std::path::Path;
+
+use rethread_ingest::{KeptEntries, SessionAssembler, source};
 use rethread_model::{Session, Warning};
 use rethread_store::{Batch, SessionNumber, Store, TextsOf};
 
@@ -62,6 +64,10 @@ pub(super) fn restore_set_aside(
     tally.kept_entries += restored.unread;
     for (path, count) in &restored.superseded {
         tally.kept_entries += count;
+        // Agents with a database delete what the user undid.
+        if source::is_in_database(session.agent, Path::new(path)) {
+            continue;
+        }
         let noun = if *count == 1 { "entry is" } else { "entries are" };
         let message = format!("was rewritten: {count} {noun} no longer in it; kept as an abandoned branch");
         let warning = Warning { file: path.clone(), line: None, message };

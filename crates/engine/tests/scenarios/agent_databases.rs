@@ -162,7 +162,7 @@ fn undone_messages_do_not_count_until_they_are_restored() {
     database
         .run(&format!("DELETE FROM message; DELETE FROM part; UPDATE session SET revert = NULL, time_updated = {at}"));
     database.add_text(4, "user", "what is dusk?");
-    home.sync();
+    assert_eq!(totals(&home.sync()).0, 1, "and no warning");
     assert_eq!(prompts(), 1);
     assert!(home.dump().contains("why is the sky blue?"), "kept, as an abandoned branch");
     database.put_message(5, "assistant", true);

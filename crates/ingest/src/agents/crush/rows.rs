@@ -60,6 +60,8 @@ struct CrushPart<'a> {
 struct PartData<'a> {
     #[serde(borrow)]
     text: LenientText<'a>,
+    #[serde(borrow)]
+    thinking: LenientText<'a>,
     /// A text that Crush wrote so that the model goes on.
     hidden: LenientBool,
     #[serde(borrow)]
@@ -179,6 +181,9 @@ fn add_assistant(
     for part in parts {
         let data = part.data.0;
         match part.kind.as_str() {
+            "reasoning" if is_finished && sink.filter.keep_reasoning => {
+                out.add_text(EntryKind::Reasoning, data.thinking.into_string(), None, sink);
+            }
             "text" if is_finished => out.add_text(EntryKind::AssistantText, data.text.into_string(), Some(&id), sink),
             "tool_call" if is_finished || data.finished == Some(true) => {
                 let name = own_name(data.name.as_str());

@@ -101,6 +101,8 @@ struct GooseContent<'a> {
     kind: LenientText<'a>,
     #[serde(borrow)]
     text: LenientText<'a>,
+    #[serde(borrow)]
+    thinking: LenientText<'a>,
     #[serde(borrow, alias = "toolCallId")]
     id: LenientText<'a>,
     #[serde(borrow)]
@@ -255,7 +257,7 @@ fn add_session(session: GooseSession<'_>, out: &mut EventBuilder, sink: &mut Tex
     }
     let (read, write) = (session.accumulated_cache_read_tokens.count(), session.accumulated_cache_write_tokens.count());
     let tokens = Tokens {
-        input: session.accumulated_input_tokens.count().saturating_sub(read + write),
+        input: session.accumulated_input_tokens.count().saturating_sub(read.saturating_add(write)),
         output: session.accumulated_output_tokens.count(),
         cache_read: read,
         cache_write: write,
@@ -288,6 +290,9 @@ fn add_message(
                 out.add_text(EntryKind::AssistantText, part.text.into_string(), Some(message.id), sink);
             }
             "text" => typed.push(part.text.into_string()),
+            "thinking" if sink.filter.keep_reasoning => {
+                out.add_text(EntryKind::Reasoning, part.thinking.into_string(), None, sink);
+            }
             "image" => has_image = true,
             "toolRequest" | "frontendToolRequest" => add_call(part, message.id, out, sink),
             "toolResponse" => add_result(part, out, sink),

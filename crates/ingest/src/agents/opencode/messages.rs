@@ -221,7 +221,10 @@ fn add_assistant(
     for (number, part) in parts.into_iter().enumerate() {
         match part.kind.as_str() {
             "text" if part.synthetic.0 || part.ignored.0 => {}
-            "text" if is_unfinished && part.time.0.end.0.is_none() => {}
+            "text" | "reasoning" if is_unfinished && part.time.0.end.0.is_none() => {}
+            "reasoning" if sink.filter.keep_reasoning => {
+                out.add_text(EntryKind::Reasoning, part.text.into_string(), None, sink);
+            }
             "text" if is_summary => out.add_text(EntryKind::Summary, part.text.into_string(), None, sink),
             "text" => out.add_text(EntryKind::AssistantText, part.text.into_string(), Some(&id), sink),
             "tool" => add_tool(number, part.tool.as_str(), part.state.0, is_unfinished, out, sink),
@@ -276,10 +279,10 @@ impl OpenCodeTokens {
         let (input, cache) = (self.input.count(), self.cache.0);
         let (cache_read, cache_write) = (cache.read.count(), cache.write.count());
         let written = self.output.count();
-        let rest = self.total.count().saturating_sub(input + cache_read + cache_write);
-        let with_reasoning = written + if is_reasoning_separate { self.reasoning.count() } else { 0 };
+        let rest = self.total.count().saturating_sub(input.saturating_add(cache_read).saturating_add(cache_write));
+        let reasoning = if is_reasoning_separate { self.reasoning.count() } else { 0 };
         // Some providers do not count the cache in their total.
-        let output = if rest >= written && rest > 0 { rest } else { with_reasoning };
+        let output = if rest >= written && rest > 0 { rest } else { written.saturating_add(reasoning) };
         Tokens { input, output, cache_read, cache_write }
     }
 }

@@ -65,7 +65,7 @@ macro_rules! message_rows {
             applies: "SELECT 1 FROM session_message LIMIT 1",
             sessions: concat!(
                 "SELECT id, id AS sessionId, parent_id AS parentSessionId, directory AS cwd, title, \
-                 time_created AS timestamp, (SELECT max(session.time_updated, max(time_updated)) + sum(time_updated) % 1000 \
+                 time_created AS timestamp, (SELECT max(session.time_updated, max(time_updated)) + CAST(total(time_updated) AS INTEGER) % 1000 \
                      FROM (SELECT time_updated FROM session_message WHERE session_id = session.id \
                      ORDER BY ", $newest_first, " LIMIT 3)) AS updated_at \
                  FROM ", $sessions, " AS session \
@@ -96,10 +96,10 @@ macro_rules! message_rows {
 pub(crate) const MESSAGES_AND_PARTS: DatabaseQueries = DatabaseQueries {
     applies: "",
     // A prompt changes the time of its session, but what follows does not: only then the last messages are looked at.
-    // The sum of their times shows a change that is not the newest one.
+    // The sum of their times shows a change that is not the newest one; `total` cannot overflow.
     sessions: "SELECT id, id AS sessionId, parent_id AS parentSessionId, directory AS cwd, title, \
                time_created AS timestamp, iif(time_updated < (unixepoch() - 172800) * 1000, time_updated, \
-               (SELECT max(session.time_updated, coalesce(max(time_updated), 0)) + coalesce(sum(time_updated), 0) % 1000 \
+               (SELECT max(session.time_updated, coalesce(max(time_updated), 0)) + CAST(total(time_updated) AS INTEGER) % 1000 \
                FROM (SELECT time_updated FROM message WHERE id IN (SELECT id FROM message \
                    WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 3) \
                UNION ALL SELECT time_updated FROM part WHERE message_id IN (SELECT id FROM message \

@@ -102,7 +102,10 @@ fn add_assistant(data: RowData<'_>, is_unfinished: bool, out: &mut EventBuilder,
         let LenientObject(part): LenientObject<RowContent<'_>> = parse_or_default(Some(raw));
         match part.kind.as_str() {
             // Only the last text of a message can still grow.
-            "text" if is_unfinished && number == last => {}
+            "text" | "reasoning" if is_unfinished && number == last => {}
+            "reasoning" if sink.filter.keep_reasoning => {
+                out.add_text(EntryKind::Reasoning, part.text.into_string(), None, sink);
+            }
             "text" => out.add_text(EntryKind::AssistantText, part.text.into_string(), Some(&id), sink),
             "tool" => add_tool(number, part.name.as_str(), part.state.0, is_unfinished, out, sink),
             _ => {}
