@@ -74,6 +74,9 @@ fn find<'a>(state: &'a mut Value, path: &[Value]) -> Option<&'a mut Value> {
 }
 
 fn set(place: &mut Value, name: &Value, value: Value) {
+    if place.is_null() && name.is_string() {
+        *place = Value::Object(Map::new());
+    }
     match (place, name) {
         (Value::Object(fields), Value::String(name)) => {
             fields.insert(name.clone(), value);
