@@ -43,6 +43,14 @@ pub(super) struct ResponseItem<'a> {
     output: Option<&'a RawValue>,
 }
 
+impl ResponseItem<'_> {
+    /// The ids of the line. Only a call is identified by its call: its output has the same.
+    pub(super) fn ids(&self) -> [&str; 2] {
+        let is_call = self.kind.as_str().ends_with("_call");
+        [self.id.as_str(), if is_call { self.call_id.as_str() } else { "" }]
+    }
+}
+
 /// First words of outputs of tools that failed and say so only in words.
 const FAILURE_PREFIXES: [&str; 12] = [
     "apply_patch verification failed",

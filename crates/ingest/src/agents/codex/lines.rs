@@ -202,8 +202,9 @@ fn add_facts(
 
 /// Adds what the model said or called, what it was sent, or what a call returned.
 fn add_item(item: ResponseItem<'_>, header: &RolloutHeader, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
-    if item.id.as_str().len() >= MIN_ID_LENGTH {
-        item.id.as_str().clone_into(&mut out.native_id);
+    // A thread that was reverted goes on in another file, with copies of its lines: their ids are the same.
+    if let Some(id) = item.ids().into_iter().find(|id| id.len() >= MIN_ID_LENGTH) {
+        id.clone_into(&mut out.native_id);
     }
     let id = out.native_id.clone();
     match (item.kind.as_str(), item.role.as_str()) {
