@@ -199,10 +199,10 @@ impl GeminiUsage {
     pub(crate) fn tokens(&self) -> Tokens {
         let (input, output, thoughts) = (self.input.count(), self.output.count(), self.thoughts.count());
         let (tool, total) = (self.tool.count(), self.total.count());
-        let is_beside = total == 0 || total >= input + output + thoughts;
+        let is_beside = total == 0 || total >= input.saturating_add(output).saturating_add(thoughts);
         Tokens {
-            input: (input + tool).saturating_sub(self.cached.count()),
-            output: if is_beside { output + thoughts } else { output },
+            input: input.saturating_add(tool).saturating_sub(self.cached.count()),
+            output: if is_beside { output.saturating_add(thoughts) } else { output },
             cache_read: self.cached.count(),
             cache_write: 0,
         }

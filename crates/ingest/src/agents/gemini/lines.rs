@@ -23,6 +23,8 @@ const SUMMARY_REPLY: &str = "Got it. Thanks for the additional context!";
 const SHELL_COMMAND: &str = "I ran the following shell command:\n```sh\n";
 /// What the agent itself sends in a human's place to let the model go on.
 const CONTINUE_REQUESTS: [&str; 2] = ["Please continue.", "System: Please continue."];
+/// Words of the text with which the agent makes a sub-agent finish.
+const FINISH_REQUEST: &str = "You have one final chance to complete the task";
 /// First words of the context that begins a session.
 const SESSION_CONTEXT: &str = "<session_context>";
 /// First words of other context that the agent sends like a message of the human.
@@ -220,7 +222,7 @@ fn add_user(record: &GeminiRecord<'_>, is_subagent: bool, out: &mut EventBuilder
     }
     let typed = if record.display_content.0.is_empty() { &record.content } else { &record.display_content };
     let text = typed_text(typed);
-    if CONTINUE_REQUESTS.contains(&text.trim()) {
+    if CONTINUE_REQUESTS.contains(&text.trim()) || (is_subagent && text.contains(FINISH_REQUEST)) {
         out.add_injected(&text, sink);
     } else if let Some(command) = text.strip_prefix(SHELL_COMMAND).and_then(|rest| rest.split("\n```").next()) {
         out.add_text(EntryKind::Shell, format!("! {}", command.trim()), None, sink);

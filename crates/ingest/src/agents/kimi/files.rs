@@ -68,7 +68,9 @@ pub(super) fn header(path: &Path) -> String {
         add("cwd", directory.or_else(|| indexed_directory(path, session)).into());
     }
     add("timestamp", state["createdAt"].clone());
-    add("promptsIn", prompt_records(path).into());
+    let log = LogFacts::read(path);
+    add("promptsIn", log.prompt_records.into());
+    add("models", log.models.into());
     Value::Object(fields).to_string()
 }
 
@@ -80,31 +82,39 @@ fn indexed_directory(path: &Path, session: &str) -> Option<String> {
     entries.find(|entry| entry["sessionId"] == session)?["workDir"].as_str().map(str::to_owned)
 }
 
-/// Which record of the log has the prompts. Newer versions write each prompt as `turn.prompt` and then again as a
-/// message; without the first, the messages are the prompts.
-fn prompt_records(path: &Path) -> &'static str {
-    let mut found = "turn";
-    let visit = &mut |line: &crate::source::lines::TranscriptLine<'_>| {
-        let has = |text: &[u8]| memchr::memmem::find(line.bytes, text).is_some();
-        if has(b"\"turn.prompt\"") {
-            return ControlFlow::Break(());
-        }
-        if has(b"\"context.append_message\"") {
-            let record: Value = serde_json::from_slice(line.bytes).unwrap_or_default();
-            let (message, origin) = (&record["message"], &record["message"]["origin"]["kind"]);
-            if record["type"] == "context.append_message"
-                && message["role"] == "user"
-                && (origin.is_null() || origin == "user")
-            {
-                found = "message";
-                return ControlFlow::Break(());
+/// What only the whole log shows.
+struct LogFacts {
+    /// Which records have the prompts. Newer versions write each prompt as `turn.prompt` and then again as a message;
+    /// without the first, the messages are the prompts.
+    prompt_records: &'static str,
+    /// The provider's name of each model, by the name in the user's configuration.
+    models: Map<String, Value>,
+}
+
+impl LogFacts {
+    fn read(path: &Path) -> Self {
+        let (mut prompt_records, mut models) = (None, Map::new());
+        let visit = &mut |line: &crate::source::lines::TranscriptLine<'_>| {
+            let has = |text: &[u8]| memchr::memmem::find(line.bytes, text).is_some();
+            if has(b"\"llm.request\"") {
+                let request: Value = serde_json::from_slice(line.bytes).unwrap_or_default();
+                if let (Some(alias), Some(_)) = (request["modelAlias"].as_str(), request["model"].as_str()) {
+                    models.insert(alias.to_owned(), request["model"].clone());
+                }
+            } else if prompt_records.is_none() && has(b"\"turn.prompt\"") {
+                prompt_records = Some("turn");
+            } else if prompt_records.is_none() && has(b"\"context.append_message\"") {
+                let record: Value = serde_json::from_slice(line.bytes).unwrap_or_default();
+                let origin = &record["message"]["origin"]["kind"];
+                let is_human = record["message"]["role"] == "user" && (origin.is_null() || origin == "user");
+                prompt_records = is_human.then_some("message");
             }
-        }
-        ControlFlow::Continue(())
-    };
-    // A log that cannot be read has no prompts of either kind.
-    let _ = scan_lines(path, visit);
-    found
+            ControlFlow::Continue(())
+        };
+        // A log that cannot be read has no prompts of either kind.
+        let _ = scan_lines(path, visit);
+        Self { prompt_records: prompt_records.unwrap_or("turn"), models }
+    }
 }
 
 /// A JSON object in a file.

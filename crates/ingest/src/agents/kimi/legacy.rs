@@ -69,7 +69,7 @@ fn with_times(mut records: Vec<Value>, log: &[Value]) -> Vec<Value> {
         call.map_or_else(|| record["input"].to_string(), |id| format!("{id} {}", record["event"]["type"]))
     };
     let times: HashMap<String, &Value> = log.iter().map(|record| (name(record), &record["time"])).collect();
-    let mut last = &Value::Null;
+    let mut last = log.iter().map(|record| &record["time"]).find(|time| !time.is_null()).unwrap_or(&Value::Null);
     for record in &mut records {
         last = times.get(&name(record)).copied().filter(|time| !time.is_null()).unwrap_or(last);
         if !last.is_null() {
@@ -99,6 +99,8 @@ struct LegacyLog {
     records: Vec<Value>,
     /// Number of prompts and calls, without those of sub-agents.
     weight: usize,
+    /// How many records of each kind there are, by agent.
+    counts: HashMap<String, usize>,
     /// Steps of the session and of each sub-agent.
     steps: HashMap<String, usize>,
 }
@@ -243,9 +245,17 @@ impl LegacyLog {
         self.add(json!({"type": "context.append_loop_event", "event": event}), time, agent);
     }
 
-    /// Adds a record with its number as its id: the logs have none.
+    /// Adds a record. The logs have no ids; these are the same in both of them.
     fn add(&mut self, mut record: Value, time: Option<i64>, agent: Option<&str>) {
-        record["promptId"] = format!("record-{}", self.records.len()).into();
+        let event = &record["event"];
+        let what = match (event["toolCallId"].as_str(), event["part"]["type"].as_str()) {
+            (Some(call), _) => format!("{} {call}", event["type"]),
+            (None, Some(part)) => format!("{part} after prompt {}", self.count("turn.prompt", agent)),
+            (None, None) => record["type"].as_str().unwrap_or_default().to_owned(),
+        };
+        let number = self.counts.entry(format!("{} {what}", agent.unwrap_or_default())).or_default();
+        *number += 1;
+        record["promptId"] = format!("{} {what} {number}", agent.unwrap_or_default()).trim().replace(':', ".").into();
         if let Some(time) = time {
             record["time"] = time.into();
         }
@@ -253,6 +263,10 @@ impl LegacyLog {
             record["innerAgent"] = agent.into();
         }
         self.records.push(record);
+    }
+
+    fn count(&self, what: &str, agent: Option<&str>) -> usize {
+        self.counts.get(&format!("{} {what}", agent.unwrap_or_default())).copied().unwrap_or_default()
     }
 
     fn begin_step(&mut self, agent: Option<&str>) {

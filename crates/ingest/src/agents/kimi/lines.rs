@@ -3,6 +3,7 @@
 use rethread_model::{EntryKind, Tokens, ToolStatus};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::parse::content::{MeasuredResult, MessageContent};
 use crate::parse::event_builder::EventBuilder;
@@ -177,6 +178,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     let header = context.header().unwrap_or_default();
     let has_turns = !header.contains("\"promptsIn\":\"message\"");
     let is_subagent = header.contains("\"parentSessionId\":") || out.scope != EventScope::Main;
+    let model = line.model.clone().non_empty().map(|alias| provider_name(&alias, header));
     if context.is_header() {
         add_header(line, &mut out, &mut context.sink);
         return Ok(out.events);
@@ -195,7 +197,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
             message_id: out.native_id.clone(),
             tokens: tokens(&line.usage.0),
             hour_write_tokens: 0,
-            model: line.model.non_empty().map(Into::into),
+            model,
             cost_usd: None,
         }),
         "config.update" => {
@@ -217,6 +219,17 @@ fn add_header(line: KimiLine<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_
     }));
     let rank = if line.is_custom_title.0 { TitleRank::Custom } else { TitleRank::Generated };
     out.add_title(rank, line.title, None, sink);
+}
+
+/// The provider's name of the model that has this name in the user's configuration.
+fn provider_name(alias: &str, header: &str) -> String {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct KimiModels {
+        models: Map<String, Value>,
+    }
+    let known: KimiModels = serde_json::from_str(header).unwrap_or_default();
+    known.models.get(alias).and_then(Value::as_str).unwrap_or(alias).to_owned()
 }
 
 fn tokens(usage: &KimiUsage) -> Tokens {
