@@ -40,8 +40,10 @@ pub(super) fn files_beside(path: &Path) -> Vec<PathBuf> {
 
 /// Reads the files of a session.
 pub(super) fn load(path: &Path) -> io::Result<SessionDocument> {
-    let context = LegacyLog::from_context(&read_lines(path)?);
-    let wire = LegacyLog::from_wire(&read_lines(&path.with_file_name("wire.jsonl")).unwrap_or_default());
+    let (context, mut unreadable) = read_lines(path)?;
+    let (wire, also_unreadable) = read_lines(&path.with_file_name("wire.jsonl")).unwrap_or_default();
+    let (context, wire) = (LegacyLog::from_context(&context), LegacyLog::from_wire(&wire));
+    unreadable.extend(also_unreadable);
     let state = read_object(&path.with_file_name("state.json")).unwrap_or_default();
     let mut header = json!({"sessionId": name_above(path, 1), "promptsIn": "turn"});
     if let Some(title) = state["custom_title"].as_str() {
@@ -58,7 +60,8 @@ pub(super) fn load(path: &Path) -> io::Result<SessionDocument> {
         let timed = with_times(context.records, &wire.records);
         timed.into_iter().chain(of_type(wire.records, "usage.record")).collect()
     };
-    let records: Vec<String> = records.iter().map(Value::to_string).collect();
+    // As records, they are reported.
+    let records: Vec<String> = unreadable.into_iter().chain(records.iter().map(Value::to_string)).collect();
     Ok(SessionDocument::new(header.to_string(), &records))
 }
 
@@ -79,9 +82,18 @@ fn with_times(mut records: Vec<Value>, log: &[Value]) -> Vec<Value> {
     records
 }
 
-fn read_lines(path: &Path) -> io::Result<Vec<Value>> {
+/// The lines of a log, and those that are not JSON. The last one may still be written.
+fn read_lines(path: &Path) -> io::Result<(Vec<Value>, Vec<String>)> {
     let text = read_text(path, MAX_LOG_BYTES)?;
-    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    let (mut values, mut unreadable) = (Vec::new(), Vec::new());
+    for line in text.split_inclusive('\n').filter(|line| !line.trim().is_empty()) {
+        match serde_json::from_str(line) {
+            Ok(value) => values.push(value),
+            Err(_) if line.ends_with('\n') => unreadable.push(line.trim().to_owned()),
+            Err(_) => {}
+        }
+    }
+    Ok((values, unreadable))
 }
 
 /// The directory whose hash names the folder of the session, `<md5>` or `<name of a remote system>_<md5>`.
