@@ -37,6 +37,7 @@ mod session_helpers;
 mod session_injection;
 mod sessions_by_id;
 mod spool;
+mod stores_changed_in_place;
 mod sync;
 mod thread_injection;
 mod threads;

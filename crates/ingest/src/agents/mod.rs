@@ -137,9 +137,10 @@ pub struct AgentFormat {
     pub is_subagent_id: fn(&str) -> bool,
     /// Whether a session's name can mark it as a sub-agent's, until it gets another one.
     pub names_subagents: bool,
-    /// The session id in the path of a transcript, which may come from another machine. A session that several layouts
-    /// have is read from the first one.
+    /// The session id in the path of a transcript, which may come from another machine.
     pub session_id_in_path: fn(&str) -> Option<&str>,
+    /// Whether a session can be in several layouts. It is then read from the first one that has it, if the paths show it.
+    pub(crate) repeats_sessions: bool,
     /// Sessions that the agent itself lists as running.
     pub(crate) live_sessions: fn(&SourceConfig) -> Vec<LiveSession>,
     /// The command that continues a session, with `{id}` in place of the session's id.
@@ -294,6 +295,7 @@ impl AgentFormat {
             is_subagent_id: |_| false,
             names_subagents: false,
             session_id_in_path: |_| None,
+            repeats_sessions: false,
             live_sessions: |_| Vec::new(),
             resume: None,
             retention: Retention::Kept,

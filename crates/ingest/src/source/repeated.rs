@@ -8,14 +8,14 @@ use rethread_model::Agent;
 use super::{TranscriptFile, split_address};
 use crate::agents::{Storage, format_of};
 
-/// In which layout each session is stored, if its agent has several layouts and the path shows the session.
+/// In which layout each session is stored, of agents that may store one in several layouts.
 #[derive(Debug, Default)]
 pub struct KnownSessions(HashMap<(Agent, String), usize>);
 
 impl KnownSessions {
     /// Adds a transcript that was read before. One that does not exist any more can be read from elsewhere.
     pub fn add_read(&mut self, agent: Agent, path: &Path) {
-        if has_several_layouts(agent) && (path.exists() || split_address(path).is_some()) {
+        if format_of(agent).repeats_sessions && (split_address(path).is_some() || path.exists()) {
             self.add(agent, path);
         }
     }
@@ -46,16 +46,9 @@ pub fn session_in_path(agent: Agent, path: &Path) -> Option<String> {
     place_of(agent, path).map(|(id, _)| id)
 }
 
-fn has_several_layouts(agent: Agent) -> bool {
-    format_of(agent).layouts.len() > 1
-}
-
 /// The session of a transcript and the number of its layout.
 fn place_of(agent: Agent, path: &Path) -> Option<(String, usize)> {
-    if !has_several_layouts(agent) {
-        return None;
-    }
-    let format = format_of(agent);
+    let format = Some(format_of(agent)).filter(|format| format.repeats_sessions)?;
     let layout = format.layout_of(path);
     let number = format.layouts.iter().position(|one| std::ptr::eq(one, layout))?;
     let id = match layout.storage {

@@ -8,9 +8,11 @@ use memchr::memmem;
 use rethread_model::SessionKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::workspaces::directory_of_slug;
 use crate::agents::SessionIdentity;
+use crate::parse::is_uuid;
 use crate::source::{SourceConfig, TranscriptHead, TranscriptPeek};
 
 /// The editor's directory below the home directory: of Linux, of macOS, of a remote machine.
@@ -18,6 +20,8 @@ const EDITOR_FOLDERS: [&str; 3] =
     [".config/Cursor/User", "Library/Application Support/Cursor/User", ".cursor-server/data/User"];
 /// The folder with the transcripts of a project.
 const TRANSCRIPTS_FOLDER: &str = "agent-transcripts";
+/// Bytes that identify a transcript in another place.
+const IDENTIFYING_BYTES: usize = 1024;
 /// Marks of messages with a time.
 const TIME_MARKS: [&str; 2] = ["<timestamp>", "\"timestamp\":"];
 /// The folder with the transcripts of a session's sub-agents.
@@ -72,12 +76,18 @@ pub(super) fn is_of_workspace(path: &Path) -> bool {
 pub(super) fn session_id_in_path(path: &str) -> Option<&str> {
     let mut names = path.rsplit(['/', '\\']);
     let name = names.next()?;
-    let id = if name == "store.db" {
-        names.next()
-    } else {
-        name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".txt"))
-    };
-    id.filter(|id| !id.is_empty())
+    if name == "store.db" {
+        return names.next().filter(|id| !id.is_empty());
+    }
+    let id = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".txt"))?;
+    // Elsewhere a file can have any name.
+    (is_uuid(id) || names.any(|folder| folder == TRANSCRIPTS_FOLDER)).then_some(id).filter(|id| !id.is_empty())
+}
+
+/// A transcript does not name its session. In another place than Cursor's, its beginning identifies it.
+pub(super) fn peek_transcript(head: &TranscriptHead) -> TranscriptPeek {
+    let beginning = &head.0[..head.0.len().min(IDENTIFYING_BYTES)];
+    head.usual_fields(Some(format!("copy-{:016x}", xxh3_64(beginning))))
 }
 
 /// The session that started the one of a transcript: `<parent>/subagents/<id>.jsonl`.
@@ -86,11 +96,18 @@ fn parent_in_path(path: &Path) -> Option<String> {
     folder.parent()?.file_name()?.to_str().map(str::to_owned)
 }
 
-pub(super) fn identify_transcript(path: &Path, _: &TranscriptPeek) -> Option<SessionIdentity> {
-    let external_id = session_id_in_path(path.to_str()?)?.to_owned();
+pub(super) fn identify_transcript(path: &Path, peek: &TranscriptPeek) -> Option<SessionIdentity> {
+    let in_path = session_id_in_path(path.to_str()?).map(str::to_owned);
+    let external_id = in_path.or_else(|| peek.session_id.clone())?;
     let parent_external_id = parent_in_path(path);
     let kind = if parent_external_id.is_some() { SessionKind::Child } else { SessionKind::Main };
     Some(SessionIdentity { external_id, kind, parent_external_id })
+}
+
+/// What a database of the CLI shows. An empty parent is that of a sub-agent that does not say who started it.
+pub(super) fn peek_chat(head: &TranscriptHead) -> TranscriptPeek {
+    let parent_id = head.raw_field("parentSessionId").map(str::to_owned);
+    TranscriptPeek { parent_id, ..head.usual_fields(None) }
 }
 
 /// A database of the CLI may be a sub-agent's, with or without the session that started it.
@@ -148,5 +165,6 @@ mod tests {
         assert_eq!(child, ("b2".to_owned(), Some("a1".to_owned())));
         assert_eq!(session_id_in_path("/h/.cursor/chats/0f/c3/store.db"), Some("c3"));
         assert_eq!(session_id_in_path("/h/state.vscdb"), None);
+        assert_eq!(session_id_in_path("/elsewhere/full.jsonl"), None);
     }
 }

@@ -18,6 +18,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     // A task that the editor gives to a sub-agent.
     is_subagent_id: |id| id.starts_with("task-"),
     session_id_in_path: files::session_id_in_path,
+    repeats_sessions: true,
     resume: Some("cursor-agent --resume {id}"),
     notes: AgentNotes {
         versions: "CLI 2025.10 – 2026.9; editor 0.45 – 3.12",
@@ -33,6 +34,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
                 extension: "db",
                 is_transcript: |path| path.ends_with("store.db"),
                 beside: store::files_beside,
+                peek: files::peek_chat,
                 identify: files::identify_chat,
                 ..Layout::new("~/.cursor/chats/*/*/store.db", files::chats, messages::events)
             },
@@ -50,6 +52,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
             Layout {
                 recognizes: files::is_transcript_head,
                 header: files::header,
+                peek: files::peek_transcript,
                 identify: files::identify_transcript,
                 ..Layout::new("~/.cursor/projects/*/agent-transcripts/**/*.jsonl", files::transcripts, messages::events)
             },

@@ -13,6 +13,7 @@ use crate::source::SessionDocument;
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
     call_ids_repeat: false,
     session_id_in_path: files::session_id_in_path,
+    repeats_sessions: true,
     resume: Some("hermes chat --resume {id}"),
     retention: Retention::Days(files::retention_days),
     notes: AgentNotes {

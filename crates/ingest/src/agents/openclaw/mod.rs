@@ -14,6 +14,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     // Older files have pi's eight hex digits, which repeat across sessions.
     is_global_id: |id| is_uuid(id) || id.starts_with("line-"),
     session_id_in_path: files::session_id_in_path,
+    repeats_sessions: true,
     resume: Some("openclaw agent --session-id {id} -m continue"),
     notes: AgentNotes {
         versions: "Clawdbot, Moltbot, OpenClaw up to 2026.9",
