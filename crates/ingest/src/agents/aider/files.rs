@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use rethread_model::Timestamp;
 
-use super::history::{self, HEADING, runs};
+use super::history::{self, HEADING, input_times, runs};
 use crate::parse::folded::{FoldedHeader, folded_document};
-use crate::source::{ArchivedSession, SessionDocument, SourceConfig, TranscriptHead, file, read_text};
+use crate::source::{ArchivedSession, SessionDocument, SourceConfig, TranscriptHead, read_text};
 
 const FILE_NAME: &str = ".aider.chat.history.md";
+/// What the user typed, with times.
+const INPUTS: &str = ".aider.input.history";
 const MAX_BYTES: u64 = 256 << 20;
 /// Directories above a working directory that are looked at: the history is at the root of the repository.
 const MAX_LEVELS: usize = 6;
@@ -60,18 +62,16 @@ pub(super) fn sessions(path: &Path) -> io::Result<Vec<ArchivedSession>> {
 pub(super) fn load(path: &Path, id: &str) -> io::Result<SessionDocument> {
     let text = read_text(path, MAX_BYTES)?;
     let all = runs(&text, &project_name(path));
-    let last_id = all.last().map(|(id, _)| id.clone());
     let run = all.into_iter().find(|(found, _)| found == id).map(|(_, run)| run);
     let run = run.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such run in the history"))?;
-    let changed_at = file::stamp(path).map(|stamp| Timestamp::from_millis(stamp.mtime / 1_000_000));
-    let folded = history::fold(&run);
+    // Times are in another file, if it has not been moved or deleted.
+    let inputs = read_text(&path.with_file_name(INPUTS), MAX_BYTES).unwrap_or_default();
+    let folded = history::fold(&run, input_times(&inputs));
     let header = FoldedHeader {
         session_id: Some(id.to_owned()),
         cwd: path.parent().and_then(Path::to_str).map(str::to_owned),
         model: folded.model,
         timestamp: run.started_at,
-        // Only the run itself has a time, and the file when its last run went on.
-        changed_at: changed_at.filter(|_| last_id.as_deref() == Some(id)),
         ..FoldedHeader::default()
     };
     folded_document(&header, &folded.records)

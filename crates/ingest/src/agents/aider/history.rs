@@ -59,7 +59,7 @@ pub(super) fn runs<'a>(text: &'a str, project: &str) -> Vec<(String, AiderRun<'a
         *count += 1;
         let compact = time.replace([':', '-'], "").replace(' ', "-");
         let number = if *count == 1 { String::new() } else { format!("-{count}") };
-        let started_at = format!("{}Z", time.replacen(' ', "T", 1)).parse().ok();
+        let started_at = local_time(time);
         runs.push((format!("{project}-{compact}{number}"), AiderRun { started_at, body: &text[*body_start..end] }));
     }
     runs
@@ -73,8 +73,31 @@ enum LineKind {
     Answer,
 }
 
-pub(super) fn fold(run: &AiderRun<'_>) -> FoldedRun {
-    let mut fold = RunFold { at: run.started_at, ..RunFold::default() };
+/// The times in the file with what the user typed: `# 2026-05-04 09:00:02.487844`, then the text with `+` before each
+/// line.
+pub(super) fn input_times(text: &str) -> Vec<(Timestamp, String)> {
+    let mut inputs: Vec<(Timestamp, String)> = Vec::new();
+    for line in text.lines() {
+        if let Some(at) = line.strip_prefix("# ").and_then(local_time) {
+            inputs.push((at, String::new()));
+        } else if let (Some(typed), Some((_, text))) = (line.strip_prefix('+'), inputs.last_mut()) {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(typed.trim_end());
+        }
+    }
+    inputs
+}
+
+/// Aider writes no time zone.
+fn local_time(text: &str) -> Option<Timestamp> {
+    format!("{}Z", text.trim().replacen(' ', "T", 1)).parse().ok()
+}
+
+pub(super) fn fold(run: &AiderRun<'_>, inputs: Vec<(Timestamp, String)>) -> FoldedRun {
+    let inputs = inputs.into_iter().filter(|(at, _)| run.started_at.is_some_and(|start| *at >= start)).collect();
+    let mut fold = RunFold { at: run.started_at, inputs, ..RunFold::default() };
     for line in run.body.lines() {
         let (kind, text) = classify(line);
         if line.is_empty() && fold.kind == Some(LineKind::Prompt) {
@@ -121,6 +144,8 @@ struct RunFold {
     open_command: Option<String>,
     /// Whether a prompt has not been answered.
     is_waiting: bool,
+    /// What was typed since the run began, with times.
+    inputs: Vec<(Timestamp, String)>,
 }
 
 impl RunFold {
@@ -134,10 +159,21 @@ impl RunFold {
             _ => Some(FoldedPart::Text(EntryKind::AssistantText, text.to_owned())),
         };
         let id = self.ids.next(text);
+        if kind == LineKind::Prompt {
+            self.find_time(text);
+        }
         self.is_waiting |= matches!(part, Some(FoldedPart::Text(EntryKind::Prompt, _)));
         self.answer = (kind == LineKind::Answer).then(|| id.clone());
         self.open_command = None;
         self.run.records.push(FoldedRecord::new(id, self.at, part.into_iter().collect()));
+    }
+
+    /// The time at which a prompt was typed also holds for what follows it.
+    fn find_time(&mut self, text: &str) {
+        if let Some(at) = self.inputs.iter().position(|(_, typed)| typed.trim() == text) {
+            self.at = Some(self.inputs[at].0);
+            self.inputs.drain(..=at);
+        }
     }
 
     fn add(&mut self, line: &str, parts: Vec<FoldedPart>) {
@@ -273,7 +309,7 @@ mod tests {
     fn only_aiders_own_lines_have_a_meaning() {
         let body = "> Main model: gpt-x with diff edit format  \n\n#### fix it  \n####   \n#### now  \n\n\
                     #### A heading\n> a quote\nDone.\n\n> Tokens: 10 sent, 5 received.  \n> Applied edit to a.rs  \n";
-        let folded = fold(&AiderRun { started_at: None, body });
+        let folded = fold(&AiderRun { started_at: None, body }, Vec::new());
         let parts: Vec<_> = folded.records.iter().flat_map(|record| &record.parts).collect();
         assert_eq!(*parts[0], FoldedPart::Text(EntryKind::Prompt, "fix it\n\nnow".to_owned()));
         assert_eq!(
@@ -283,6 +319,18 @@ mod tests {
         assert!(matches!(parts[2], FoldedPart::Usage { .. }) && matches!(parts[3], FoldedPart::Call { .. }));
         let answer = &folded.records[1].id;
         assert!(folded.records[2..].iter().all(|record| record.message.as_ref() == Some(answer)));
+    }
+
+    #[test]
+    fn prompts_get_the_time_at_which_they_were_typed() {
+        let inputs = "\n# 2026-05-03 08:00:00.1\n+go\n\n# 2026-05-04 09:00:02.487844\n+fix\n+it\n\
+                      # 2026-05-04 09:00:02.5\n+fix\n+it\n# 2026-05-04 09:01:00\n+go\n";
+        let body = "#### fix  \n#### it  \n\nDone.\n\n#### go  \n\n#### not typed  \n";
+        let started_at = "2026-05-04T09:00:00Z".parse().ok();
+        let folded = fold(&AiderRun { started_at, body }, input_times(inputs));
+        let times: Vec<String> = folded.records.iter().filter_map(|one| Some(one.at?.to_string())).collect();
+        let (first, second) = ("2026-05-04T09:00:02.487Z", "2026-05-04T09:01:00.000Z");
+        assert_eq!(times, [first, first, second, second]);
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::parse::folded;
 
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
     call_ids_repeat: false,
+    // Continues the last run in the project.
+    resume: Some("aider --restore-chat-history"),
     notes: AgentNotes {
         versions: "0.30 – 0.86",
         reads: &[Reads::Tools, Reads::Tokens, Reads::Cost],

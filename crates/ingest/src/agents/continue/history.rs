@@ -9,6 +9,8 @@ use crate::parse::folded::{ContentIds, FoldedPart, FoldedRecord, FoldedResult};
 use crate::parse::lenient::{LenientNumber, LenientObject, LenientText, parse_or_default};
 use crate::parse::tool_kind;
 
+/// Start of the ids that an item has in all forks of its session.
+const SHARED: &str = "shared-";
 /// Words before an exit code, in the texts of the CLI and the extensions.
 const EXIT_MARKS: [&str; 3] = ["(exit code ", "exit code: ", "exit code "];
 /// The exit code of a failed command is in its first line.
@@ -126,15 +128,32 @@ struct PromptLog<'a> {
     model_title: LenientText<'a>,
 }
 
+/// Whether an id is the same in a session and its forks, which begin with copies of its items.
+pub(super) fn is_global_id(id: &str) -> bool {
+    id.starts_with(SHARED) || is_unique_call(id)
+}
+
+/// Whether an id of a call was made by a model's provider, and not by counting.
+fn is_unique_call(id: &str) -> bool {
+    id.len() >= 20 && (id.starts_with("call_") || id.starts_with("toolu_"))
+}
+
 pub(super) fn fold(history: &[&RawValue]) -> Vec<FoldedRecord> {
     let (mut ids, mut records) = (ContentIds::default(), Vec::new());
-    for raw in history {
-        let item: HistoryItem<'_> = parse_or_default(Some(raw));
+    let items: Vec<HistoryItem<'_>> = history.iter().map(|raw| parse_or_default(Some(raw))).collect();
+    // Only the ids of calls are unique. Sessions whose first one is the same are forks of each other.
+    let origin = items.iter().flat_map(calls).find(|call| is_unique_call(call.id.as_str()));
+    let origin = origin.map(|call| call.id.into_string());
+    for item in items {
         let calls = calls(&item);
         // States of calls change in place; what was said does not.
         let names: Vec<&str> = calls.iter().map(|call| call.id.as_str()).collect();
-        let content = item.message.0.content.map_or("", RawValue::get);
-        let id = ids.next(&format!("{}:{}:{content}", item.message.0.role.as_str(), names.join(",")));
+        let content = text_of(item.message.0.content);
+        let content = format!("{}:{}:{content}", item.message.0.role.as_str(), names.join(","));
+        let id = match &origin {
+            Some(origin) => format!("{SHARED}{}", ids.next(&format!("{origin}:{content}"))),
+            None => ids.next(&content),
+        };
         let mut parts = message_parts(&item, &id, &calls);
         if let Some(summary) = item.conversation_summary.non_empty() {
             parts.push(FoldedPart::Text(EntryKind::Summary, summary.into()));

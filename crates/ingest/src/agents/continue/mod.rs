@@ -9,6 +9,7 @@ use super::{AgentFormat, AgentNotes, Layout, Reads, Storage};
 use crate::parse::folded;
 
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
+    is_global_id: history::is_global_id,
     call_ids_repeat: false,
     // The CLI continues its last session, or forks another one.
     resume: Some("cn --fork {id}"),
