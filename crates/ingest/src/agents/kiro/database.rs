@@ -118,6 +118,8 @@ struct KiroAssistant<'a> {
     response: LenientObject<KiroAnswer<'a>>,
     #[serde(borrow)]
     tool_use: LenientObject<KiroAnswer<'a>>,
+    #[serde(rename = "timestamp")]
+    at: LenientTimestamp,
 }
 
 #[derive(Default, Deserialize)]
@@ -176,7 +178,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
         }
         sent.add_user_text(part.prompt.as_str(), false, sink);
     }
-    let at = request.stream_end_timestamp_ms.0.or(user.timestamp.0);
+    let at = request.stream_end_timestamp_ms.0.or(turn.assistant.0.at.0).or(user.timestamp.0);
     let mut events = sent.events;
     for answer in [turn.assistant.0.response.0, turn.assistant.0.tool_use.0] {
         let id = answer.message_id.clone().non_empty().or(request.message_id.clone().non_empty());

@@ -101,15 +101,20 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     }
     let row: WarpRow<'_> = serde_json::from_str(text)?;
     if row.task.as_str().is_empty() {
-        return Ok(query_events(row, text, context));
+        return query_events(row, text, context);
     }
     tasks::events(row.task.as_str(), context)
 }
 
 /// The prompt of an exchange, unless the tasks have it.
-fn query_events(row: WarpRow<'_>, text: &str, context: &mut ParseContext<'_>) -> Vec<TranscriptEvent> {
+fn query_events(
+    row: WarpRow<'_>,
+    text: &str,
+    context: &mut ParseContext<'_>,
+) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
+    let inputs: Value = serde_json::from_str(row.input.as_str())?;
     if context.header().is_some_and(|header| header.contains("\"hasTasks\":1")) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let id = row.exchange_id.non_empty().map_or_else(|| content_id(text), Into::into);
     let mut out = EventBuilder::new(context.location, row.start_ts.0, id);
@@ -124,11 +129,10 @@ fn query_events(row: WarpRow<'_>, text: &str, context: &mut ParseContext<'_>) ->
             cost_usd: None,
         });
     }
-    let inputs: Vec<Value> = serde_json::from_str(row.input.as_str()).unwrap_or_default();
-    for input in &inputs {
+    for input in inputs.as_array().into_iter().flatten() {
         // What was typed, in the form of newer and of older versions.
         let typed = input.pointer("/Query/text").or(input.get("query")).and_then(Value::as_str);
         out.add_user_text(typed.unwrap_or_default(), false, &mut context.sink);
     }
-    out.events
+    Ok(out.events)
 }
