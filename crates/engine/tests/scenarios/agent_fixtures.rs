@@ -49,15 +49,46 @@ fn each_agents_fixture_is_read_as_it_says() {
     // S003-01
     for agent in Agent::ALL {
         let folder = fixture_folder(agent);
-        let text = read(&folder.join("expected.json"));
-        let expected = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{agent}: expected.json: {error}"));
-        let expected = match expected {
-            ExpectedSessions::One(one) => vec![*one],
-            ExpectedSessions::Several(several) => several,
-        };
-        for case in &expected {
-            check(agent, &folder, case);
+        for case in expected_sessions(agent, &folder) {
+            check(agent, &folder, &case);
         }
+    }
+}
+
+/// Agents that write the same lines or the same database: only the place tells them apart.
+const SAME_FORMAT: [&[&str]; 5] = [
+    &["claude-code", "claude-desktop"],
+    &["pi", "openclaw"],
+    &["copilot", "vscode-copilot"],
+    &["opencode", "kilo"],
+    &["cline", "roo", "kilo"],
+];
+
+#[test]
+fn a_transcript_in_a_foreign_place_is_not_taken_for_another_agents() {
+    for agent in Agent::EXTERNAL {
+        let folder = fixture_folder(agent);
+        for case in expected_sessions(agent, &folder) {
+            let home = TestHome::new();
+            let name = Path::new(&case.path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            store(&home, &folder.join(&case.transcript), &format!("elsewhere/{name}"));
+            let request = SyncRequest { paths: vec![home.path("elsewhere")], ..SyncRequest::default() };
+            let report = home.engine().sync().run(&request, &mut |_| {}).unwrap_or_else(|error| panic!("{agent}: {error}"));
+            let may_be = |other: Agent| {
+                other == agent
+                    || SAME_FORMAT.iter().any(|same| same.contains(&agent.as_str()) && same.contains(&other.as_str()))
+            };
+            let wrong = report.agents.iter().find(|run| run.files > 0 && !may_be(run.agent));
+            assert!(wrong.is_none(), "{agent}: {} is taken for {:?}", case.transcript, wrong.map(|run| run.agent));
+        }
+    }
+}
+
+fn expected_sessions(agent: Agent, folder: &Path) -> Vec<ExpectedSession> {
+    let text = read(&folder.join("expected.json"));
+    match serde_json::from_str(&text).unwrap_or_else(|error| panic!("{agent}: expected.json: {error}")) {
+        ExpectedSessions::One(one) => vec![*one],
+        ExpectedSessions::Several(several) => several,
     }
 }
 

@@ -217,10 +217,11 @@ fn detect(path: &Path, head: &TranscriptHead) -> Option<(Agent, &'static Layout)
         Storage::Lines => layout.has_extension(path) && layout.may_be(head),
         _ => layout.may_be(head),
     };
-    let recognized: Vec<_> = all_layouts().filter(is_it).collect();
-    let named = recognized.iter().find(|(_, layout)| layout.is_file_named(path));
-    let of_its_kind = || recognized.iter().find(|(_, layout)| layout.has_extension(path));
-    named.or_else(of_its_kind).or(recognized.first()).copied()
+    let order = |(agent, layout): &(Agent, &Layout)| {
+        // The fields of Claude Code's lines are common: another agent that recognizes the file knows better.
+        (*agent == Agent::ClaudeCode, !layout.is_file_named(path), !layout.has_extension(path))
+    };
+    all_layouts().filter(is_it).min_by_key(order)
 }
 
 /// Whether a file can be a transcript of any agent, judged by its name.
