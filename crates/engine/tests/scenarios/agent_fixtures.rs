@@ -73,7 +73,8 @@ fn a_transcript_in_a_foreign_place_is_not_taken_for_another_agents() {
             let name = Path::new(&case.path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
             store(&home, &folder.join(&case.transcript), &format!("elsewhere/{name}"));
             let request = SyncRequest { paths: vec![home.path("elsewhere")], ..SyncRequest::default() };
-            let report = home.engine().sync().run(&request, &mut |_| {}).unwrap_or_else(|error| panic!("{agent}: {error}"));
+            let report =
+                home.engine().sync().run(&request, &mut |_| {}).unwrap_or_else(|error| panic!("{agent}: {error}"));
             let may_be = |other: Agent| {
                 other == agent
                     || SAME_FORMAT.iter().any(|same| same.contains(&agent.as_str()) && same.contains(&other.as_str()))

@@ -75,7 +75,6 @@ formats! {
     claude_desktop => ClaudeDesktop,
     cline => Cline,
     codex => Codex,
-    r#continue => Continue,
     copilot => Copilot,
     crush => Crush,
     cursor => Cursor,
@@ -96,6 +95,7 @@ formats! {
     openhands => OpenHands,
     pi => Pi,
     qwen => Qwen,
+    r#continue => Continue,
     roo => Roo,
     rovodev => RovoDev,
     vibe => Vibe,
@@ -120,6 +120,7 @@ pub(crate) fn all_layouts() -> impl Iterator<Item = (Agent, &'static Layout)> {
 
 /// How an agent's sessions are found, recognized and read. `AgentFormat::new` has the defaults.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each answers one question about the agent")]
 pub struct AgentFormat {
     /// The agent that writes them.
     pub agent: Agent,
