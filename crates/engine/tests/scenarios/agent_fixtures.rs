@@ -56,33 +56,37 @@ fn each_agents_fixture_is_read_as_it_says() {
 }
 
 /// Agents that write the same lines or the same database: only the place tells them apart.
-const SAME_FORMAT: [&[&str]; 5] = [
+const SAME_FORMAT: [&[&str]; 7] = [
     &["claude-code", "claude-desktop"],
     &["pi", "openclaw"],
     &["copilot", "vscode-copilot"],
     &["opencode", "kilo"],
     &["cline", "roo", "kilo"],
+    &["continue", "kiro"],
+    &["gemini", "qwen"],
 ];
 
 #[test]
 fn a_transcript_in_a_foreign_place_is_not_taken_for_another_agents() {
+    let mut wrong = Vec::new();
     for agent in Agent::EXTERNAL {
         let folder = fixture_folder(agent);
+        let may_be = |other: Agent| {
+            let are_both = |same: &&[&str]| same.contains(&agent.as_str()) && same.contains(&other.as_str());
+            other == agent || SAME_FORMAT.iter().any(are_both)
+        };
         for case in expected_sessions(agent, &folder) {
             let home = TestHome::new();
             let name = Path::new(&case.path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
             store(&home, &folder.join(&case.transcript), &format!("elsewhere/{name}"));
             let request = SyncRequest { paths: vec![home.path("elsewhere")], ..SyncRequest::default() };
-            let report =
-                home.engine().sync().run(&request, &mut |_| {}).unwrap_or_else(|error| panic!("{agent}: {error}"));
-            let may_be = |other: Agent| {
-                other == agent
-                    || SAME_FORMAT.iter().any(|same| same.contains(&agent.as_str()) && same.contains(&other.as_str()))
-            };
-            let wrong = report.agents.iter().find(|run| run.files > 0 && !may_be(run.agent));
-            assert!(wrong.is_none(), "{agent}: {} is taken for {:?}", case.transcript, wrong.map(|run| run.agent));
+            let report = home.engine().sync().run(&request, &mut |_| {});
+            let report = report.unwrap_or_else(|error| panic!("{agent}: {error}"));
+            let others = report.agents.iter().filter(|run| run.files > 0 && !may_be(run.agent));
+            wrong.extend(others.map(|run| format!("{agent}: {} is taken for {}", case.transcript, run.agent)));
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 fn expected_sessions(agent: Agent, folder: &Path) -> Vec<ExpectedSession> {

@@ -96,7 +96,7 @@ pub(super) fn recognizes(head: &TranscriptHead) -> bool {
     // The first line can be longer than what was read of the file.
     // So can the document of another agent, which names its project.
     let is_cut = || {
-        lines.iter().all(|line| line.session_id.is_null())
+        lines.iter().all(|line| line.session_id.is_null() && !line.kind.is_null())
             && head.raw_field("sessionId").is_some()
             && head.raw_field("projectHash").is_none()
     };

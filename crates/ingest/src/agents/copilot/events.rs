@@ -215,7 +215,7 @@ fn add_event(
         }
         "session.title_changed" => out.add_title(TitleRank::Generated, data.title, None, sink),
         "session.snapshot_rewind" => {
-            out.push(EventBody::Undo(UndoStep::After(data.up_to_event_id.into_string())));
+            out.push(EventBody::Undo(UndoStep::From(data.up_to_event_id.into_string())));
         }
         "session.error" => out.add_text(EntryKind::Failure, data.message.into_string(), None, sink),
         "abort" => out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink),
