@@ -15,6 +15,8 @@ use crate::sync::{fingerprint, save_aliases};
 
 /// Most bytes that are read while an agent waits, newest transcripts first.
 const MAX_BYTES: u64 = 4 << 20;
+/// What a new session of unknown size counts.
+const UNKNOWN_SIZE: u64 = 256 << 10;
 
 impl AwarenessService<'_> {
     /// Reads new lines of the transcripts of a project that changed within the last day. Returns whether that was
@@ -66,6 +68,10 @@ impl AwarenessService<'_> {
             alias_folders.iter().filter_map(|folder| aliases::transcripts_folder(folder)).collect();
         let source_config = self.engine.source_config();
         let mut found = Vec::new();
+        let is_settled = |path: &Path, stamp| {
+            let row = store.transcript(&path.to_string_lossy()).ok().flatten();
+            row.is_some_and(|row| row.session.is_none() && row.fingerprint == fingerprint(stamp))
+        };
         // Our own threads are read by the commands that write them.
         for agent in self.engine.sync().agents_to_read(None).into_iter().filter(|agent| *agent != Agent::Native) {
             let mut places = places.clone();
@@ -75,7 +81,8 @@ impl AwarenessService<'_> {
             for (_, folder) in inside_projects.iter().filter(|(owner, _)| *owner == agent) {
                 places.add_folder(folder);
             }
-            found.extend(places.transcripts(agent, &source_config, since.as_millis().saturating_mul(1_000_000)));
+            let since = since.as_millis().saturating_mul(1_000_000);
+            found.extend(places.transcripts(agent, &source_config, since, &is_settled));
         }
         let mut known: HashSet<PathBuf> = found.iter().map(|found| found.path.clone()).collect();
         let store = store.snapshot()?;
@@ -99,7 +106,11 @@ impl AwarenessService<'_> {
     }
 }
 
-/// How much of a transcript was not read yet. All of it, if it became shorter.
+/// How much of a transcript was not read yet. All of it, if it became shorter. The size of a session in a database is
+/// not known.
 fn unread_bytes(row: Option<&TranscriptRow>, size: u64) -> u64 {
-    row.and_then(|row| size.checked_sub(row.cursor.offset)).unwrap_or(size)
+    match (size, row) {
+        (1, None) => UNKNOWN_SIZE,
+        _ => row.and_then(|row| size.checked_sub(row.cursor.offset)).unwrap_or(size),
+    }
 }

@@ -185,6 +185,8 @@ pub struct Layout {
     pub(crate) parse: ParseRecord,
     /// The folders that hold the transcripts of one project. Without them, hooks list all new transcripts.
     pub project_folders: Option<ProjectFolders>,
+    /// Whether listing the sessions of a file means reading all of it. Hooks leave large ones to the next sync.
+    pub(crate) lists_slowly: bool,
     /// Without folders of projects: which folders below a root can have new transcripts.
     pub(crate) recent_folders: RecentFolders,
 }
@@ -347,6 +349,7 @@ impl Layout {
             identify: usual_identity,
             parse,
             project_folders: None,
+            lists_slowly: false,
             recent_folders: RecentFolders::Any,
         }
     }

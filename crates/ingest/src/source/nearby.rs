@@ -18,6 +18,8 @@ pub(crate) const MAX_FOLDER_NAME: usize = 200;
 const MAX_TIME: Duration = Duration::from_millis(300);
 /// Depth of the folders below a session's own folder.
 const MAX_DEPTH: usize = 4;
+/// Larger files are not listed if that means reading all of them.
+const MAX_SLOW_BYTES: u64 = 32 << 20;
 
 /// Where the transcripts of a project may be.
 #[derive(Clone, Debug, Default)]
@@ -49,14 +51,25 @@ impl ProjectPlaces {
         self.folders.push(path.to_owned());
     }
 
-    /// The transcripts of an agent that were modified since a time, in nanoseconds since 1970.
-    pub fn transcripts(&self, agent: Agent, source_config: &SourceConfig, since: i64) -> Vec<TranscriptFile> {
+    /// The transcripts of an agent that were modified since a time, in nanoseconds since 1970. Files with several
+    /// sessions for which `is_settled` is true are not opened.
+    pub fn transcripts(
+        &self,
+        agent: Agent,
+        source_config: &SourceConfig,
+        since: i64,
+        is_settled: &dyn Fn(&Path, FileStamp) -> bool,
+    ) -> Vec<TranscriptFile> {
         let mut all = Vec::new();
         let roots = roots(agent, source_config);
         for layout in format_of(agent).layouts {
             let roots = roots.iter().filter(|root| std::ptr::eq(root.layout, layout));
             if let Storage::Database(_) | Storage::Archive { .. } = layout.storage {
-                let found = roots.flat_map(|root| discover(root, &|_, stamp| stamp.mtime < since).0);
+                let is_skipped = |path: &Path, stamp: FileStamp| {
+                    let is_slow = layout.lists_slowly && stamp.size > MAX_SLOW_BYTES;
+                    stamp.mtime < since || is_slow || is_settled(path, stamp)
+                };
+                let found = roots.flat_map(|root| discover(root, &is_skipped).0);
                 all.extend(found.filter(|found| found.stamp.mtime >= since));
                 continue;
             }
@@ -194,7 +207,7 @@ mod tests {
 
     fn found(home: &Path, places: &ProjectPlaces, agent: Agent) -> Vec<String> {
         let source_config = SourceConfig { home: home.to_owned(), ..SourceConfig::default() };
-        let found = places.transcripts(agent, &source_config, 0);
+        let found = places.transcripts(agent, &source_config, 0, &|_, _| false);
         let mut names: Vec<String> =
             found.iter().map(|one| one.path.strip_prefix(home).unwrap().display().to_string()).collect();
         names.sort();

@@ -43,6 +43,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
                 extension: "vscdb",
                 is_transcript: |path| !files::is_of_workspace(path),
                 header: composers::header,
+                lists_slowly: true,
                 ..Layout::new(
                     "~/.config/Cursor/User/globalStorage/state.vscdb",
                     files::editor_databases,
