@@ -31,22 +31,26 @@ def working(client, prompt, file):
     process = subprocess.Popen(["timeout", str(PATIENCE), *client.words(client.start(prompt))], cwd=client.project, env=client.environment,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
-        wait_until(f"{client.label} wrote {file}", lambda: (client.project / file).exists() and (client.project / f"{file}.busy").exists())
+        is_busy = lambda: (client.project / file).exists() and (client.project / f"{file}.busy").exists()
+        wait_until(lambda: is_busy() or process.poll() is not None)
+        if not is_busy():
+            process.kill()
+            show(process.communicate()[0][-2000:])
+        hold(f"{client.label} wrote {file}", is_busy())
         yield
         hold(f"{client.label} is still working", process.poll() is None)
     finally:
         (client.project / f"{file}.done").touch()
-        output, _ = process.communicate()
+        output = process.communicate()[0] if process.poll() is None else ""
     if process.returncode:
         show(output[-2000:])
     hold(f"{client.label} exited cleanly", process.returncode == 0)
 
 
-def wait_until(what, holds):
+def wait_until(holds):
     until = time.monotonic() + PATIENCE
     while not holds() and time.monotonic() < until:
         time.sleep(0.1)
-    hold(what, holds())
 
 
 def busy(file):

@@ -10,7 +10,7 @@ EDIT = r"I change the greeting.\n\nnotes.txt\n```\n<<<<<<< SEARCH\nhello world\n
 class AiderClient(Client):
     name, agent, label, program, package = "aider", "aider", "Aider", "aider/bin/aider", "aider"
 
-    model_name, session_count, usage = f"openai/{MODEL}", 2, None
+    model_name, session_count, usage, stores_times = f"openai/{MODEL}", 2, None, False
 
     def variables(self):
         return {"OPENAI_API_KEY": "x", "OPENAI_API_BASE": f"{self.url}/v1"}

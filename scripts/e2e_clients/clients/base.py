@@ -43,6 +43,8 @@ class Client:
     package, installer = None, "setup-more.sh"
     # Private chats are read only if the user names the agent.
     is_private = False
+    # Whether it stores when a session was active last.
+    stores_times = True
     # How many sessions the two runs make.
     session_count = 1
     # How many files the calls change, or try to change.
