@@ -55,7 +55,7 @@ fn each_agents_fixture_is_read_as_it_says() {
     }
 }
 
-/// Agents that write the same lines or the same database: only the place tells them apart.
+/// Agents that write the same lines or the same database: only the place distinguishes them.
 const SAME_FORMAT: [&[&str]; 7] = [
     &["claude-code", "claude-desktop"],
     &["pi", "openclaw"],
