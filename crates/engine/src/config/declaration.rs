@@ -74,8 +74,21 @@ pub(super) fn joined_list() -> Declaration<Vec<String>> {
 pub(super) fn agents() -> Declaration<Vec<Agent>> {
     let names = Agent::EXTERNAL.into_iter().map(Agent::as_str).collect();
     let default = Agent::EXTERNAL.into_iter().filter(|agent| !agent.is_opt_in()).map(Agent::as_str).collect();
-    let read = |value: &SettingValue| value.items().iter().filter_map(|name| name.parse().ok()).collect();
-    Declaration { kind: SettingKind::Names { names, default }, read }
+    Declaration { kind: SettingKind::Names { names, default }, read: |value| selected_agents(value.items()) }
+}
+
+/// The agents of a list. `+` before a name adds it to those that are read by default.
+pub(super) fn selected_agents(names: &[String]) -> Vec<Agent> {
+    let named: Vec<Agent> = names.iter().filter_map(|name| without_plus(name).parse().ok()).collect();
+    if !names.iter().any(|name| name.starts_with('+')) {
+        return named;
+    }
+    Agent::EXTERNAL.into_iter().filter(|agent| !agent.is_opt_in() || named.contains(agent)).collect()
+}
+
+/// A name of a list without the mark that adds it to the default.
+pub(super) fn without_plus(name: &str) -> &str {
+    name.strip_prefix('+').unwrap_or(name)
 }
 
 pub(super) fn choice<C: SettingChoice>(default: C) -> Declaration<C> {

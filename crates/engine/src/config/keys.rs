@@ -18,7 +18,7 @@ pub(super) enum SettingKind {
     List {
         is_joined: bool,
     },
-    /// A list of these names; all of them by default.
+    /// A list of names.
     Names {
         /// The names that may be used.
         names: Vec<&'static str>,
@@ -89,7 +89,9 @@ impl SettingKey {
                 (start, end) => format!("a whole number from {start} to {end}"),
             },
             SettingKind::List { .. } => "a list of strings".to_owned(),
-            SettingKind::Names { names, .. } => format!("a list of {}", names.join(", ")),
+            SettingKind::Names { names, .. } => {
+                format!("a list of {}; + before a name adds it to the default", names.join(", "))
+            }
             SettingKind::Choice { names, .. } => names.join(" or "),
             SettingKind::Text(_) => "a string".to_owned(),
             SettingKind::Money => "dollars, such as 0.25".to_owned(),

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use rethread_ingest::source::exclude::{ExcludeRules, InvalidPattern, PROJECT_CONFIG};
 use rethread_store::{OWNER_ONLY_FOLDER, create_folders};
 
+use declaration::selected_agents;
 use keys::SettingKind;
 pub use keys::{SETTING_KEYS, SettingKey};
 pub use live::ConfigReload;
@@ -299,6 +300,14 @@ impl Config {
                     if key.kind == SettingKind::List { is_joined: true } =>
                 {
                     SettingValue::List(before.iter().chain(&more).cloned().collect())
+                }
+                // A project cannot turn on agents, least of all those with private conversations.
+                (SettingValue::List(before), SettingValue::List(chosen))
+                    if matches!((&key.kind, &layer), (SettingKind::Names { .. }, ConfigLayer::Project(_))) =>
+                {
+                    let (before, chosen) = (selected_agents(before), selected_agents(&chosen));
+                    let kept = chosen.iter().filter(|agent| before.contains(agent));
+                    SettingValue::List(kept.map(ToString::to_string).collect())
                 }
                 (_, value) => value,
             };

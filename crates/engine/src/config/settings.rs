@@ -70,7 +70,7 @@ settings! {
         exclude: Vec<String> = joined_list();
         /// do not read transcripts that last changed more days ago; 0 reads all
         max_age_days: u64 = number(0);
-        /// agents whose transcripts are read
+        /// agents whose transcripts are read; + before a name adds it to the default, as in "+hermes"
         agents: Vec<Agent> = agents();
         /// watch: sync on every change (realtime) or at intervals (batch)
         mode: IntakeMode = choice(IntakeMode::Realtime);

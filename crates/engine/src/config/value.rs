@@ -4,6 +4,7 @@ use rethread_llm::NanoUsd;
 use toml_edit::Item;
 
 use super::ConfigError;
+use super::declaration::without_plus;
 use super::keys::{SettingKey, SettingKind};
 
 /// The value of a setting.
@@ -92,7 +93,7 @@ impl SettingValue {
         match (&key.kind, self) {
             (SettingKind::Number { range, .. }, SettingValue::Number(number)) => range.contains(number),
             (SettingKind::Names { names, .. }, SettingValue::List(list)) => {
-                list.iter().all(|name| names.contains(&name.as_str()))
+                list.iter().all(|name| names.contains(&without_plus(name)))
             }
             (SettingKind::Money, SettingValue::Text(text)) => text.is_empty() || text.parse::<NanoUsd>().is_ok(),
             _ => true,

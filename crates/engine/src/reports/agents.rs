@@ -31,7 +31,10 @@ pub enum AgentCoverage {
     /// The configuration leaves the agent out.
     NotSelected,
     /// They contain private conversations, so the user has to choose the agent.
-    OptIn,
+    OptIn {
+        /// The agent.
+        agent: Agent,
+    },
     /// They cannot be read.
     Impossible {
         /// Why, as the end of a sentence.
@@ -46,7 +49,7 @@ impl AgentCoverage {
             AgentCoverage::Read { .. } => "read",
             AgentCoverage::NotReadYet => "not-read-yet",
             AgentCoverage::NotSelected => "not-selected",
-            AgentCoverage::OptIn => "opt-in",
+            AgentCoverage::OptIn { .. } => "opt-in",
             AgentCoverage::Impossible { .. } => "not-readable",
         }
     }
@@ -57,9 +60,9 @@ impl AgentCoverage {
             AgentCoverage::Read { .. } => None,
             AgentCoverage::NotReadYet => Some("not read yet".to_owned()),
             AgentCoverage::NotSelected => Some("not read: `intake.agents` does not name it".to_owned()),
-            AgentCoverage::OptIn => {
-                Some("not read: private conversations; add it to `intake.agents` to read it".to_owned())
-            }
+            AgentCoverage::OptIn { agent } => Some(format!(
+                "not read, because it has private conversations; to read it: rethread config set intake.agents +{agent}"
+            )),
             AgentCoverage::Impossible { reason } => Some(format!("not readable: {reason}")),
         }
     }
@@ -81,7 +84,7 @@ impl ReportService<'_> {
             let coverage = match selected.contains(&agent) {
                 true if sessions > 0 => AgentCoverage::Read { sessions },
                 true => AgentCoverage::NotReadYet,
-                false if agent.is_opt_in() => AgentCoverage::OptIn,
+                false if agent.is_opt_in() => AgentCoverage::OptIn { agent },
                 false => AgentCoverage::NotSelected,
             };
             if sessions > 0 || is_used(agent, &source_config) {

@@ -94,7 +94,7 @@ impl ReportService<'_> {
             };
             let found = self.check_roots(readable, &source_config, diagnosis);
             total += found.len();
-            if let AgentCoverage::OptIn | AgentCoverage::NotSelected = agent.coverage {
+            if let AgentCoverage::OptIn { .. } | AgentCoverage::NotSelected = agent.coverage {
                 let message = agent.coverage.explanation().unwrap_or_default();
                 diagnosis.add(readable.as_str(), FindingLevel::Info, message, None);
             }

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use rethread_engine::{Engine, EngineError, Environment, SessionListRequest, SessionScope, SyncRequest};
+use rethread_model::Agent;
 use rethread_testing::{CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, assert_same_dump, files_below};
 
 /// Concatenated, so that secret scanners do not report this file.
@@ -159,6 +160,25 @@ fn settings_have_layers_and_projects_may_set_only_some() {
     assert_eq!(of("filter.omit_tool_outputs").0, "true", "a project cannot store more");
     assert_eq!(of("intake.agents").1, "default", "an unknown agent is ignored");
     assert_eq!(config.problems().len(), 3, "{:?}", config.problems());
+}
+
+#[test]
+fn a_project_cannot_turn_on_agents_but_the_user_can_add_one_to_the_default() {
+    let home = TestHome::new();
+    let agents = |user: &str, project: &str| {
+        home.write(".rethread/config.toml", user);
+        home.write("project/.rethread.toml", project);
+        let mut environment = Environment::for_home(home.root());
+        environment.cwd = home.path("project");
+        Engine::open(environment).unwrap().settings().intake.agents.clone()
+    };
+    let added = agents("[intake]\nagents = [\"+hermes\"]\n", "");
+    assert!(added.contains(&Agent::Hermes) && added.contains(&Agent::Codex) && !added.contains(&Agent::OpenClaw));
+    for project in ["[\"hermes\", \"codex\"]", "[\"codex\", \"openclaw\"]"] {
+        assert_eq!(agents("", &format!("[intake]\nagents = {project}\n")), [Agent::Codex]);
+    }
+    let chosen = agents("[intake]\nagents = [\"hermes\", \"pi\"]\n", "[intake]\nagents = [\"+openclaw\"]\n");
+    assert_eq!(chosen, [Agent::Pi], "hermes is not in the default");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn readable_agents(engine: &Engine) -> Result<Vec<AgentSyncPlan>, Failure> {
 fn unread_agents(engine: &Engine) -> Result<Vec<(&'static str, String)>, Failure> {
     let found = engine.reports().agents()?.into_iter();
     // What the user left out needs no explanation.
-    let is_listed = |coverage| matches!(coverage, AgentCoverage::OptIn | AgentCoverage::Impossible { .. });
+    let is_listed = |coverage| matches!(coverage, AgentCoverage::OptIn { .. } | AgentCoverage::Impossible { .. });
     let unread = found.filter(|found| is_listed(found.coverage));
     Ok(unread.filter_map(|found| Some((found.label, found.coverage.explanation()?))).collect())
 }
