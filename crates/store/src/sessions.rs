@@ -128,7 +128,10 @@ impl ReadStore {
             "SELECT DISTINCT cwd FROM session {} WHERE space = ?1 AND cwd IS NOT NULL",
             self.sql.index("session_by_project")
         );
-        self.sql.all(&sql, &[], |row| row.text("cwd").map(PathBuf::from))
+        let mut found = self.sql.all(&sql, &[], |row| row.text("cwd").map(PathBuf::from))?;
+        // A path of another system, such as `C:\app`, would be looked up below the current directory.
+        found.retain(|path| path.is_absolute());
+        Ok(found)
     }
 
     /// The stored state of the session assembler, as JSON.

@@ -146,3 +146,20 @@ fn all_json_has_a_schema_and_is_one_line() {
         assert_eq!(value["schema"], 1, "{command:?}");
     }
 }
+
+#[test]
+fn a_working_directory_of_another_system_is_not_looked_up_below_the_current_one() {
+    let home = new_home();
+    home.write("app/.aider.chat.history.md", "\n# aider chat started at 2026-05-03 08:00:00\n\n#### hello  \n\nHi!\n");
+    let line = json!({"type": "user", "uuid": "u1", "sessionId": CLAUDE, "cwd": "C:\\app",
+        "timestamp": "2026-05-01T08:00:00Z", "message": {"role": "user", "content": "hello"}});
+    home.write(&format!(".claude/projects/C--app/{CLAUDE}.jsonl"), format!("{line}\n"));
+    // The second sync knows the directory of the first one.
+    for _ in 0..2 {
+        let mut sync = home.command(&["sync"]);
+        assert!(sync.current_dir(home.path("app")).status().unwrap().success());
+    }
+    let listed: Value = serde_json::from_str(&home.run_ok(&["sessions", "--all-projects", "--json"])).unwrap();
+    let agents: Vec<_> = listed["sessions"].as_array().unwrap().iter().map(|one| one["agent"].clone()).collect();
+    assert_eq!(agents, ["aider", "claude-code"]);
+}
