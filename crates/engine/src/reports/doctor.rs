@@ -116,6 +116,7 @@ impl ReportService<'_> {
         diagnosis: &mut Diagnosis,
     ) -> Vec<source::TranscriptFile> {
         let (mut all, mut places): (Vec<source::TranscriptFile>, Vec<(String, u64)>) = (Vec::new(), Vec::new());
+        let mut details = Diagnosis::default();
         for root in source::roots(agent, source_config) {
             let (found, warnings) = source::discover(&root, &|_, _| false);
             let place = format!("{} ({})", root.path.display(), root.reason);
@@ -125,10 +126,10 @@ impl ReportService<'_> {
                 None if found.is_empty() && !is_chosen(root.reason) => {}
                 None => places.push((place, found.len() as u64)),
             }
-            diagnosis.findings.extend(self.current_directory_finding(&root, &found));
+            details.findings.extend(self.current_directory_finding(&root, &found));
             for warning in warnings.iter().take(MAX_PROBLEMS_LISTED) {
                 let message = format!("{}: {}", warning.file, warning.message);
-                diagnosis.add(agent.as_str(), FindingLevel::Info, message, None);
+                details.add(agent.as_str(), FindingLevel::Info, message, None);
             }
             all.extend(found);
         }
@@ -144,6 +145,7 @@ impl ReportService<'_> {
         if all.is_empty() && places.is_empty() {
             diagnosis.add(agent.as_str(), FindingLevel::Info, "no transcripts yet".to_owned(), None);
         }
+        diagnosis.findings.append(&mut details.findings);
         all
     }
 

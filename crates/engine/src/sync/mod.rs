@@ -110,7 +110,7 @@ pub struct AgentSyncPlan {
     pub files: u64,
     /// Transcripts that would be read.
     pub files_changed: u64,
-    /// Bytes that would be read.
+    /// Bytes that would be read, without those of sessions in databases: their size is not known before.
     pub bytes: u64,
     /// Transcripts skipped because they are excluded.
     pub excluded: u64,
@@ -123,7 +123,7 @@ pub struct AgentSyncPlan {
 pub struct UnreadTranscript {
     /// Path of the transcript.
     pub path: PathBuf,
-    /// Bytes that would be read.
+    /// Bytes that would be read; 0 if that is not known.
     pub bytes: u64,
 }
 
@@ -229,8 +229,9 @@ fn plan_by_agent(plan: &SyncPlan) -> Vec<AgentSyncPlan> {
     for job in &plan.jobs {
         if let Some(run) = agents.get_mut(&job.agent) {
             run.files_changed += 1;
-            run.bytes += job.bytes_to_read();
-            run.unread.push(UnreadTranscript { path: job.path.clone(), bytes: job.bytes_to_read() });
+            let bytes = if job.stamp.has_known_size() { job.bytes_to_read() } else { 0 };
+            run.bytes += bytes;
+            run.unread.push(UnreadTranscript { path: job.path.clone(), bytes });
         }
     }
     for (agent, excluded) in &plan.excluded {

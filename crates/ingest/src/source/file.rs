@@ -38,13 +38,25 @@ impl FileStamp {
 }
 
 impl FileStamp {
+    /// Not 0, which means "not written yet".
+    const UNKNOWN_SIZE: u64 = 1;
+
     /// The stamp of one session in a file with several: an inode that no other session has, and the time of the
     /// session's last change in milliseconds.
     pub(super) fn of_session(self, id: &str, updated_at: i64) -> Self {
-        // The size is not known without reading everything; it must not be 0, which means "not written yet".
         let inode = self.inode ^ xxh3_64(id.as_bytes());
-        Self { inode, size: 1, mtime: updated_at.saturating_mul(1_000_000), ..self }
+        Self { inode, size: Self::UNKNOWN_SIZE, mtime: updated_at.saturating_mul(1_000_000), ..self }
     }
+
+    /// Whether the size is known: that of one session in a file with several is not, before it is read.
+    pub fn has_known_size(self) -> bool {
+        self.size != Self::UNKNOWN_SIZE
+    }
+}
+
+/// The name of a folder above a file; 1 is the folder that contains it.
+pub(crate) fn name_above(path: &Path, levels: usize) -> Option<&str> {
+    path.ancestors().nth(levels)?.file_name()?.to_str()
 }
 
 /// Hashes of the part that was read; they distinguish a rewritten file from one that only grew.

@@ -158,8 +158,13 @@ fn print_found(page: &mut TextPage, plan: &InitPlan) {
         }
         page.cell(Tone::Plain, &number(run.files), 6, CellAlign::Right);
         let noun = if run.files == 1 { "transcript" } else { "transcripts" };
-        let size = if run.files_changed == 0 { "nothing new".to_owned() } else { bytes(run.bytes) };
-        page.line(Tone::Plain, &format!(" {noun}, {size}"));
+        let size = match run.bytes {
+            _ if run.files_changed == 0 => ", nothing new".to_owned(),
+            // The size of sessions in a database is not known before they are read.
+            0 => String::new(),
+            known => format!(", {}", bytes(known)),
+        };
+        page.line(Tone::Plain, &format!(" {noun}{size}"));
     }
     print_unread(page, &plan.unread);
 }

@@ -12,11 +12,14 @@ const MAX_WARNINGS: usize = 10;
 /// Renders what was read, one line per agent.
 pub(crate) fn sync_report(page: &mut TextPage, report: &SyncReport) {
     // Agents without files or warnings are not listed.
-    for agent in report.agents.iter().filter(|agent| agent.files > 0 || !agent.warnings.is_empty()) {
+    let is_listed = |agent: &&AgentSyncReport| agent.files > 0 || !agent.warnings.is_empty();
+    let listed: Vec<_> = report.agents.iter().filter(is_listed).collect();
+    let seconds = (Tone::Plain, format!("{:.1} s", report.seconds));
+    for agent in &listed {
         let entry = if agent.entries == 1 { "entry" } else { "entries" };
         let entries_tone = if agent.entries > 0 { Tone::Success } else { Tone::Plain };
         let warnings_tone = if agent.warnings.is_empty() { Tone::Plain } else { Tone::Warning };
-        let parts = [
+        let mut parts = vec![
             (Tone::Plain, count(agent.files, "file")),
             (Tone::Plain, format!("{} changed", number(agent.files_changed))),
             (Tone::Plain, count(agent.sessions, "session")),
@@ -26,10 +29,16 @@ pub(crate) fn sync_report(page: &mut TextPage, report: &SyncReport) {
             (Tone::Plain, format!("{} read", bytes(agent.bytes_read))),
             (Tone::Plain, count(agent.redactions, "redaction")),
             (warnings_tone, count(agent.warnings.len() as u64, "warning")),
-            (Tone::Plain, format!("{:.1} s", report.seconds)),
         ];
+        // Agents are read at the same time.
+        parts.extend((listed.len() == 1).then(|| seconds.clone()));
         agent_cell(page, agent.agent.as_str());
         page.row(&parts, Agent::MAX_NAME_LENGTH + 2);
+    }
+    if listed.len() > 1 {
+        let files = (Tone::Plain, count(listed.iter().map(|agent| agent.files).sum(), "file"));
+        agent_cell(page, "total");
+        page.row(&[files, seconds], Agent::MAX_NAME_LENGTH + 2);
     }
 }
 
@@ -39,9 +48,12 @@ pub(crate) fn sync_plan(page: &mut TextPage, runs: &[AgentSyncPlan], with_files:
         agent_cell(page, run.agent.as_str());
         let excluded = if run.excluded > 0 { format!(" · {} excluded", number(run.excluded)) } else { String::new() };
         let to_read = format!("{} to read", number(run.files_changed));
-        page.line(Tone::Plain, &format!("{} · {to_read} · {}{excluded}", count(run.files, "file"), bytes(run.bytes)));
+        let is_size_known = run.bytes > 0 || run.files_changed == 0;
+        let size = if is_size_known { format!(" · {}", bytes(run.bytes)) } else { String::new() };
+        page.line(Tone::Plain, &format!("{} · {to_read}{size}{excluded}", count(run.files, "file")));
         for unread in run.unread.iter().filter(|_| with_files) {
-            page.line(Tone::Dim, &format!("  {} ({})", unread.path.display(), bytes(unread.bytes)));
+            let size = if unread.bytes > 0 { format!(" ({})", bytes(unread.bytes)) } else { String::new() };
+            page.line(Tone::Dim, &format!("  {}{size}", unread.path.display()));
         }
     }
 }
