@@ -156,6 +156,9 @@ const PRICE_TABLE: &[PriceRow] = &[
     openai("gpt-5-nano", 50, 400, 5),
     openai("gpt-5-codex", 1_250, 10_000, 125),
     openai("gpt-5.1", 1_250, 10_000, 125),
+    openai("gpt-5.1-codex", 1_250, 10_000, 125),
+    openai("gpt-5.1-codex-max", 1_250, 10_000, 125),
+    openai("gpt-5.1-codex-mini", 250, 2_000, 25),
     openai("gpt-5.2", 1_750, 14_000, 175),
     // Same source, and github.com/github/docs data/tables/copilot/models-and-pricing.yml for long prompts.
     with_long_prompt_price(272_000, ListPrice(5_000, 22_500, 500, 5_000), openai("gpt-5.4", 2_500, 15_000, 250)),

@@ -155,13 +155,12 @@ pub struct AgentFormat {
 /// One way in which an agent stores sessions. `Layout::new` has the defaults.
 #[derive(Debug)]
 pub struct Layout {
-    /// Where its files are, as the documentation shows it.
+    /// Where its files are, as the documentation shows it: a path, or words with paths in backticks.
     pub location: &'static str,
     /// The directories or files to search, and why each is searched.
     pub(crate) roots: fn(&SourceConfig) -> Vec<(PathBuf, &'static str)>,
     /// What the sessions are stored in.
     pub storage: Storage,
-    /// Extension of the files that may be transcripts; empty if they have no common one.
     /// Extension of the files that may be transcripts; empty if their names have none.
     pub(crate) extension: &'static str,
     /// Whether a file with that extension is a transcript. Gets the path below the root, or the whole path.

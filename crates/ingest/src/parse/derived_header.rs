@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::event_builder::EventBuilder;
-use super::lenient::{LenientText, LenientTimestamp};
+use super::lenient::{LenientNumber, LenientText, LenientTimestamp};
 use super::{EventBody, ParseContext, SessionHeader, TitleRank, TranscriptEvent};
 
 /// What the files say. The names of the fields are those that `TranscriptHead::usual_fields` reads.
@@ -43,11 +43,6 @@ pub(crate) struct DerivedUsage {
 impl DerivedHeader {
     pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
-    }
-
-    /// Whether a header that was made by `to_json` is that of a sub-agent.
-    pub(crate) fn is_subagent(header: Option<&str>) -> bool {
-        header.is_some_and(|header| header.contains("\"parentSessionId\":\""))
     }
 
     /// The events of a header that was made by `to_json`.
@@ -98,5 +93,5 @@ pub(crate) fn text_at(value: &Value, pointer: &str) -> Option<String> {
 
 /// A number in a file beside a transcript; 0 if it is missing, negative or something else.
 pub(crate) fn count_at(value: &Value, pointer: &str) -> u64 {
-    value.pointer(pointer).and_then(Value::as_f64).filter(|number| *number > 0.0).map_or(0, |number| number as u64)
+    LenientNumber(value.pointer(pointer).and_then(Value::as_f64)).count()
 }

@@ -13,6 +13,9 @@ use super::{EventBody, EventScope, PromptDelivery, PromptOrigin, TextSink, Title
 /// Notices and injected texts are stored as one line of at most this many characters.
 pub(crate) const MAX_INJECTED_CHARS: usize = 300;
 
+/// The text of an interruption.
+pub(super) const INTERRUPTED: &str = "[interrupted by user]";
+
 /// Takes the events of one line. Every text that passes through it is redacted; `push` takes a text as it is.
 pub(crate) struct EventBuilder {
     pub(crate) events: Vec<TranscriptEvent>,
@@ -87,6 +90,11 @@ impl EventBuilder {
             Some((kind, text)) => self.add_text(kind, text, None, sink),
             None => {}
         }
+    }
+
+    /// Adds that the user stopped the agent, for formats that have no words for it.
+    pub(crate) fn add_interruption(&mut self, sink: &mut TextSink<'_>) {
+        self.add_text(EntryKind::Interruption, INTERRUPTED.to_owned(), None, sink);
     }
 
     /// Adds text that a program put into the conversation, shortened to one line.

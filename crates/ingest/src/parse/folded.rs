@@ -11,7 +11,7 @@ use serde_json::value::to_raw_value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::content::MeasuredResult;
-use super::event_builder::EventBuilder;
+use super::event_builder::{EventBuilder, INTERRUPTED};
 use super::lenient::LenientText;
 use super::outcome::outcome_with_code;
 use super::{ParseContext, TextSink, tool_kind, user_text};
@@ -99,6 +99,13 @@ pub(crate) enum FoldedPart {
     },
     /// The record with this id and everything after it was undone.
     Undo(String),
+}
+
+impl FoldedPart {
+    /// The user stopped the agent.
+    pub(crate) fn interruption() -> Self {
+        Self::Text(EntryKind::Interruption, INTERRUPTED.to_owned())
+    }
 }
 
 /// The result of a tool call.

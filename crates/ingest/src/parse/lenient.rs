@@ -41,10 +41,13 @@ pub(crate) struct LenientBool(pub(crate) bool);
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct LenientNumber(pub(crate) Option<f64>);
 
+/// Larger counts are not believed: sums of them must not overflow.
+const MAX_COUNT: f64 = 1e12;
+
 impl LenientNumber {
     /// As a count: fractions are dropped, negative numbers become 0.
     pub(crate) fn count(self) -> u64 {
-        self.0.filter(|number| *number > 0.0).map_or(0, |number| number as u64)
+        self.0.filter(|number| *number > 0.0).map_or(0, |number| number.min(MAX_COUNT) as u64)
     }
 }
 

@@ -264,6 +264,11 @@ impl ParseContext<'_> {
     pub(crate) fn header(&self) -> Option<&str> {
         self.header.as_deref()
     }
+
+    /// Whether the header names the session that started this one as its sub-agent, in the field `parentSessionId`.
+    pub(crate) fn is_subagent(&self) -> bool {
+        self.header().is_some_and(|header| header.contains("\"parentSessionId\":\""))
+    }
 }
 
 /// The directory and branch that were reported last, so that they are not repeated with every line.

@@ -18,6 +18,12 @@ const MAX_OUTPUT_BYTES: usize = 1500;
 /// Bytes that agents may put before a tool's own output: an error flag, the duration.
 const WRAPPER_BYTES: usize = 100;
 
+/// The exit code at the start of a text.
+pub(crate) fn leading_code(text: &str) -> Option<i32> {
+    let end = text.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().ok()
+}
+
 /// The outcome of a call. `kind` is the kind of the tool, if the line reveals it. An exit code is looked for in the text
 /// of an error; if the line has a field for it, the caller sets it.
 pub(crate) fn tool_outcome(

@@ -17,6 +17,7 @@ mod other_agents;
 mod peek;
 mod reader;
 mod repeated;
+mod uri;
 mod walk;
 mod zstd;
 
@@ -34,10 +35,11 @@ pub use database::DatabaseQueries;
 pub(crate) use database::open_database;
 pub use document::{ArchivedSession, SessionDocument};
 pub(crate) use editors::extension_dirs;
-pub(crate) use file::{read_json, read_text};
+pub(crate) use file::{name_above, read_json, read_text};
 pub(crate) use lines::scan_lines;
 pub use live::{LiveSession, LiveStatus, live_sessions};
 pub(crate) use md5::md5_hex;
+pub(crate) use uri::path_in_uri;
 pub(crate) use zstd::{unzstd, unzstd_appended};
 
 pub(crate) use nearby::MAX_FOLDER_NAME;
@@ -127,14 +129,15 @@ pub fn discover(
     for (path, stamp) in found {
         match transcripts_in(root.agent, layout, &path, stamp, is_unchanged) {
             Ok(found) => transcripts.extend(found),
-            Err(error) => warnings.push(Warning {
-                file: path.display().to_string(),
-                line: None,
-                message: format!("cannot be listed ({error}); skipped"),
-            }),
+            Err(error) => warnings.push(unlisted(&path, &error)),
         }
     }
     (transcripts, warnings)
+}
+
+/// The warning about a file whose sessions cannot be listed.
+fn unlisted(path: &Path, error: &io::Error) -> Warning {
+    Warning { file: path.display().to_string(), line: None, message: format!("cannot be listed ({error}); skipped") }
 }
 
 /// The transcripts in a file of an agent: itself, or the sessions in it.
@@ -190,12 +193,17 @@ pub fn is_in_database(agent: Agent, path: &Path) -> bool {
 /// The transcripts at an explicit path, a file or a directory. Below one of the roots the agent is known; elsewhere it
 /// is detected from the content.
 pub fn discover_path(path: &Path, roots: &[TranscriptRoot]) -> (Vec<TranscriptFile>, Vec<Warning>) {
-    let (found, warnings) = walk::walk(path, &may_be_transcript);
-    let detected = found.into_iter().filter_map(|(path, stamp)| {
-        let (agent, layout) = owner(&path, roots).or_else(|| detect(&path, &TranscriptHead::of_file(&path).ok()?))?;
-        transcripts_in(agent, layout, &path, stamp, &|_, _| false).ok()
-    });
-    (detected.flatten().collect(), warnings)
+    let (found, mut warnings) = walk::walk(path, &may_be_transcript);
+    let mut transcripts = Vec::new();
+    for (path, stamp) in found {
+        let detected = || detect(&path, &TranscriptHead::of_file(&path).ok()?);
+        let Some((agent, layout)) = owner(&path, roots).or_else(detected) else { continue };
+        match transcripts_in(agent, layout, &path, stamp, &|_, _| false) {
+            Ok(found) => transcripts.extend(found),
+            Err(error) => warnings.push(unlisted(&path, &error)),
+        }
+    }
+    (transcripts, warnings)
 }
 
 /// The agent that stores a file in this place: that of the innermost root.

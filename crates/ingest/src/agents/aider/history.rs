@@ -203,7 +203,7 @@ impl RunFold {
             self.add(line, vec![FoldedPart::Text(EntryKind::Notice, line.to_owned())]);
         } else if line.starts_with("^C") && self.is_waiting {
             self.is_waiting = false;
-            self.add(line, vec![FoldedPart::Text(EntryKind::Interruption, "[interrupted by user]".to_owned())]);
+            self.add(line, vec![FoldedPart::interruption()]);
         } else if is_failure(line) {
             self.add(line, vec![FoldedPart::Text(EntryKind::Failure, line.to_owned())]);
         }

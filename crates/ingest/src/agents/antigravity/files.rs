@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::lines::step_id;
-use crate::source::{SourceConfig, TranscriptHead, read_text, scan_lines};
+use crate::source::{SourceConfig, TranscriptHead, name_above, read_text, scan_lines};
 
 /// Folders of the command and of the editor's versions, in `~/.gemini`.
 const HOMES: [&str; 3] = ["antigravity-cli", "antigravity", "antigravity-ide"];
@@ -110,9 +110,4 @@ fn undone_prompts(path: &Path) -> Map<String, Value> {
     // A log that cannot be read takes nothing back.
     let _ = scan_lines(path, visit);
     undone
-}
-
-/// The name of a folder above a file; 1 is the folder that contains it.
-fn name_above(path: &Path, levels: usize) -> Option<&str> {
-    path.ancestors().nth(levels)?.file_name()?.to_str()
 }

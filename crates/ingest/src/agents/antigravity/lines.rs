@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::parse::content::MeasuredResult;
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientNumber, LenientObject, LenientText, parse_or_default};
-use crate::parse::outcome::outcome_with_code;
+use crate::parse::outcome::{leading_code, outcome_with_code};
 use crate::parse::user_text::{strip_tag, tag_content};
 use crate::parse::{ParseContext, TextSink, content_id};
 use crate::{EventBody, SessionHeader, TranscriptEvent, UndoStep};
@@ -234,8 +234,7 @@ fn exit_code(text: &str) -> Option<i32> {
     if text.starts_with("The command completed successfully.") {
         return Some(0);
     }
-    let code = text.strip_prefix(EXIT_CODE)?;
-    code[..code.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(code.len())].parse().ok()
+    leading_code(text.strip_prefix(EXIT_CODE)?)
 }
 
 /// The output of a command, after the sentence about its end.

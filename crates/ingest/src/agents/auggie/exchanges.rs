@@ -128,7 +128,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     let exchange = record.exchange.0;
     let native_id = exchange.request_id.clone().non_empty().map_or_else(|| content_id(text), Into::into);
     let mut out = EventBuilder::new(context.location, record.finished_at.0, native_id);
-    let is_subagent = DerivedHeader::is_subagent(context.header());
+    let is_subagent = context.is_subagent();
     let sink = &mut context.sink;
     let sent: Vec<LenientObject<AuggieNode<'_>>> = parse_or_default(exchange.request_nodes);
     if record.is_history_summary.0 {

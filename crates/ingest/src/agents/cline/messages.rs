@@ -76,8 +76,8 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     if context.is_header() {
         return header_events(text, context);
     }
-    let mut message: ClineMessage<'_> = serde_json::from_str(text)?;
-    let native_id = message.id.0.take().map_or_else(|| content_id(text), Into::into);
+    let message: ClineMessage<'_> = serde_json::from_str(text)?;
+    let native_id = message.id.clone().non_empty().map_or_else(|| content_id(text), Into::into);
     let is_lead = !context.header().is_some_and(is_subagents);
     let mut out = EventBuilder::new(context.location, message.ts.0, native_id);
     let sink = &mut context.sink;

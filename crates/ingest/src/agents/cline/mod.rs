@@ -35,8 +35,8 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
                 ..Layout::new("~/.cline/data/sessions/<id>/<id>.messages.json", files::roots, messages::events)
             },
             tasks::layout(
-                "saoudrizwan.claude-dev/tasks/<id>/api_conversation_history.json in the editor's global storage, \
-                 ~/.cline/data/tasks",
+                "`saoudrizwan.claude-dev/tasks/<id>/api_conversation_history.json` in the editor's global storage, \
+                 `~/.cline/data/tasks`",
                 files::task_roots,
             ),
         ],

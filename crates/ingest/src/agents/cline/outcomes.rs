@@ -8,7 +8,7 @@ use crate::EventBody;
 use crate::parse::content::MeasuredResult;
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientBool, LenientObject, LenientText};
-use crate::parse::outcome::outcome_with_code;
+use crate::parse::outcome::{leading_code, outcome_with_code};
 use crate::parse::{TextSink, tool_kind};
 
 const EXIT_CODE: &str = "exited with code ";
@@ -95,9 +95,7 @@ fn read_report(content: &str, kind: ToolKind) -> ClineReport {
 }
 
 fn exit_code(text: &str) -> Option<i32> {
-    let rest = &text[text.find(EXIT_CODE)? + EXIT_CODE.len()..];
-    let end = rest.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok()
+    leading_code(&text[text.find(EXIT_CODE)? + EXIT_CODE.len()..])
 }
 
 #[cfg(test)]

@@ -248,7 +248,7 @@ fn add_event(event: RolloutEvent<'_>, header: &RolloutHeader, out: &mut EventBui
         "thread_name_updated" => out.add_title(TitleRank::Custom, event.thread_name, None, sink),
         "thread_rolled_back" => out.push(EventBody::Undo(UndoStep::LastPrompts(event.num_turns.count()))),
         "turn_aborted" if event.reason.as_str() == "interrupted" => {
-            out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink);
+            out.add_interruption(sink);
         }
         "entered_review_mode" => {
             let text = format!("/review {}", event.user_facing_hint.as_str());

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::history;
 use crate::parse::folded::{FoldedHeader, folded_document};
 use crate::parse::lenient::{LenientObject, LenientText, LenientTimestamp, parse_or_default};
-use crate::source::{SessionDocument, SourceConfig, TranscriptHead, file, read_text};
+use crate::source::{SessionDocument, SourceConfig, TranscriptHead, file, path_in_uri, read_text};
 
 /// The list of all sessions, in the same folder.
 const LIST: &str = "sessions.json";
@@ -63,7 +63,8 @@ pub(super) fn load(path: &Path) -> io::Result<SessionDocument> {
     let header = FoldedHeader {
         timestamp: created_at(path, &id),
         session_id: Some(id),
-        cwd: session.workspace_directory.non_empty().map(|place| local_path(&place)),
+        // The extensions write an address, the CLI a path.
+        cwd: session.workspace_directory.non_empty().map(|place| path_in_uri(&place).unwrap_or_else(|| place.into())),
         title: title.map(Into::into),
         // The messages have no times.
         changed_at: file::stamp(path).map(|stamp| Timestamp::from_millis(stamp.mtime / 1_000_000)),
@@ -77,39 +78,4 @@ fn created_at(path: &Path, id: &str) -> Option<Timestamp> {
     let text = read_text(&path.with_file_name(LIST), MAX_LIST_BYTES).ok()?;
     let list: Vec<LenientObject<ContinueSession<'_>>> = serde_json::from_str(&text).ok()?;
     list.into_iter().find(|one| one.0.session_id.as_str() == id)?.0.date_created.0
-}
-
-/// The extensions write an address, the CLI a path.
-fn local_path(place: &str) -> String {
-    let Some(path) = place.strip_prefix("file://") else { return place.to_owned() };
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = after.get(..2).filter(|_| *first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
-        if let Some(byte) = code.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            bytes.push(byte);
-            rest = &after[2..];
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_become_paths() {
-        for (place, path) in [
-            ("/home/dev/app", "/home/dev/app"),
-            ("file:///home/dev/my%20app", "/home/dev/my app"),
-            ("file:///a%zz%2", "/a%zz%2"),
-            ("file:///%ff", "/%ff"),
-        ] {
-            assert_eq!(local_path(place), path);
-        }
-    }
 }

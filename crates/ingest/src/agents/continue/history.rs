@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use crate::parse::content::MessageContent;
 use crate::parse::folded::{ContentIds, FoldedPart, FoldedRecord, FoldedResult};
 use crate::parse::lenient::{LenientNumber, LenientObject, LenientText, parse_or_default};
+use crate::parse::outcome::leading_code;
 use crate::parse::tool_kind;
 
 /// Start of the ids that an item has in all forks of its session.
@@ -269,7 +270,5 @@ fn result(state: &CallState<'_>, item: &str, number: usize) -> Option<FoldedResu
 fn exit_code(text: &str) -> Option<i32> {
     let text = text[..text.floor_char_boundary(MAX_STATUS_BYTES)].to_ascii_lowercase();
     let (at, mark) = EXIT_MARKS.iter().find_map(|mark| Some((text.find(mark)?, mark)))?;
-    let rest = &text[at + mark.len()..];
-    let end = rest.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok()
+    leading_code(&text[at + mark.len()..])
 }

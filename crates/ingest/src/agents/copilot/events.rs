@@ -218,7 +218,7 @@ fn add_event(
             out.push(EventBody::Undo(UndoStep::From(data.up_to_event_id.into_string())));
         }
         "session.error" => out.add_text(EntryKind::Failure, data.message.into_string(), None, sink),
-        "abort" => out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink),
+        "abort" => out.add_interruption(sink),
         "system.notification" => {
             let text = sink.redact(one_line(data.content.as_str()));
             out.add_text(EntryKind::Notice, clip(&text, MAX_INJECTED_CHARS).into_owned(), None, sink);

@@ -206,7 +206,7 @@ fn own_name(name: &str) -> String {
 
 fn add_finish(data: &PartData<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     match data.reason.as_str() {
-        "canceled" => out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink),
+        "canceled" => out.add_interruption(sink),
         "error" | "content_filter" => {
             let texts = [data.message.as_str(), data.details.as_str()];
             let text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ");

@@ -140,7 +140,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     let bubble: Bubble<'_> = serde_json::from_str(row.bubble.as_str())?;
     let at = bubble.created_at.0.or(bubble.timing_info.0.client_start_time.0);
     let mut out = EventBuilder::new(context.location, at, row.id.into_string().replace(':', "-"));
-    let is_task = context.header().is_some_and(|header| header.contains("\"parentSessionId\":\""));
+    let is_task = context.is_subagent();
     let kind = bubble.kind.map(RawValue::get).unwrap_or_default();
     if USER_TYPES.contains(&kind) {
         let text = if bubble.text.as_str().is_empty() { bubble.raw_text } else { bubble.text };

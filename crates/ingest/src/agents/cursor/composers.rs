@@ -5,8 +5,8 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::json;
 
-use super::workspaces::{directory_in_workspaces, directory_of_slug, directory_of_workspace, path_of_uri};
-use crate::source::{DatabaseQueries, open_database, split_address};
+use super::workspaces::{directory_in_workspaces, directory_of_slug, directory_of_workspace};
+use crate::source::{DatabaseQueries, open_database, path_in_uri, split_address};
 
 /// The first messages that are searched for a directory.
 const SEARCHED_BUBBLES: u32 = 20;
@@ -124,7 +124,7 @@ fn directory_in_session(database: &Connection, session: &str) -> rusqlite::Resul
     let mut rows = statement.query((session, SEARCHED_BUBBLES))?;
     while let Some(row) = rows.next()? {
         let [folder, uri] = [row.get::<_, Option<String>>(0)?, row.get::<_, Option<String>>(1)?];
-        let directory = uri.and_then(|uri| path_of_uri(&uri)).or_else(|| directory_of_folder(&folder?));
+        let directory = uri.and_then(|uri| path_in_uri(&uri)).or_else(|| directory_of_folder(&folder?));
         if let Some(directory) = directory {
             return Ok(InSession::Bubble(directory));
         }

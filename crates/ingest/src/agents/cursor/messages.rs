@@ -137,7 +137,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     let content = MessageBlocks::new(message.content);
     let at = line.timestamp.0.or_else(|| content.0.iter().find_map(|block| sent_at(block.text.as_str())));
     let mut out = EventBuilder::new(context.location, at, id);
-    let is_task = context.header().is_some_and(|header| header.contains("\"parentSessionId\":\""));
+    let is_task = context.is_subagent();
     let sink = &mut context.sink;
     let options = message.provider_options.0.cursor.0;
     let role = if line.role.as_str().is_empty() { message.role } else { line.role };
@@ -255,7 +255,7 @@ fn exit_code(text: &str) -> Option<i32> {
 
 fn add_failure(error: String, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     if error.to_ascii_lowercase().contains(ABORTED) {
-        out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink);
+        out.add_interruption(sink);
     } else {
         out.add_text(EntryKind::Failure, error, None, sink);
     }

@@ -13,8 +13,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::workspaces::path_of_uri;
-use crate::source::{SessionDocument, open_database, read_text};
+use crate::parse::protobuf::ProtobufMessage;
+use crate::source::{SessionDocument, open_database, path_in_uri, read_text};
 
 const MAX_META_BYTES: u64 = 1 << 20;
 /// Longer messages contain files; they are skipped.
@@ -25,6 +25,7 @@ const HASH_BYTES: usize = 32;
 const MESSAGE_FIELD: u64 = 1;
 const WORKSPACE_FIELD: u64 = 9;
 const REPOSITORY_FIELD: u64 = 21;
+const BRANCH_FIELD: u64 = 2;
 
 /// What the row with the key 0 says about a session.
 #[derive(Default, Deserialize)]
@@ -69,10 +70,10 @@ pub(super) fn load(path: &Path) -> io::Result<SessionDocument> {
         };
         Ok((meta, root.unwrap_or_default(), read_messages(database)?))
     })?;
-    let root = protobuf_fields(&root);
-    let listed: Vec<String> = root.iter().filter_map(|(field, bytes)| hash_in(*field, bytes)).collect();
+    let root = ProtobufMessage(&root);
+    let listed: Vec<String> = root.messages(MESSAGE_FIELD).filter_map(|hash| hash_in(hash.0)).collect();
     let records = in_order(&listed, &messages);
-    Ok(SessionDocument::new(header(path, &meta, &root), &records))
+    Ok(SessionDocument::new(header(path, &meta, root), &records))
 }
 
 fn read_meta(database: &Connection) -> rusqlite::Result<StoreMeta> {
@@ -139,7 +140,7 @@ fn in_order(listed: &[String], messages: &[StoredMessage]) -> Vec<String> {
     ordered.collect()
 }
 
-fn header(path: &Path, meta: &StoreMeta, root: &[(u64, Vec<u8>)]) -> String {
+fn header(path: &Path, meta: &StoreMeta, root: ProtobufMessage<'_>) -> String {
     #[derive(Default, Deserialize)]
     #[serde(default, rename_all = "camelCase")]
     struct MetaFile {
@@ -151,11 +152,9 @@ fn header(path: &Path, meta: &StoreMeta, root: &[(u64, Vec<u8>)]) -> String {
     }
     let text = read_text(&path.with_file_name("meta.json"), MAX_META_BYTES).unwrap_or_default();
     let file: MetaFile = serde_json::from_str(&text).unwrap_or_default();
-    let field = |number: u64| root.iter().find(|(field, _)| *field == number).map(|(_, bytes)| bytes.as_slice());
-    let text_of = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-    let workspace = field(WORKSPACE_FIELD).and_then(text_of).and_then(|uri| path_of_uri(&uri));
-    let repository = field(REPOSITORY_FIELD).map(protobuf_fields).unwrap_or_default();
-    let branch = repository.iter().find(|(field, _)| *field == 2).and_then(|(_, bytes)| text_of(bytes));
+    let workspace = path_in_uri(root.text(WORKSPACE_FIELD));
+    let branch = root.message(REPOSITORY_FIELD).map(|repository| repository.text(BRANCH_FIELD));
+    let branch = branch.filter(|branch| !branch.is_empty());
     let parents = ["parentAgentId", "parentComposerId", "parentConversationId", "parentId"];
     let parent = parents.iter().find_map(|name| meta.subagent_info[*name].as_str());
     // Some sub-agents do not say which session started them.
@@ -172,50 +171,9 @@ fn header(path: &Path, meta: &StoreMeta, root: &[(u64, Vec<u8>)]) -> String {
     .to_string()
 }
 
-fn hash_in(field: u64, bytes: &[u8]) -> Option<String> {
-    let is_hash = field == MESSAGE_FIELD && bytes.len() == HASH_BYTES;
+fn hash_in(bytes: &[u8]) -> Option<String> {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    is_hash.then(|| digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect())
-}
-
-/// The fields of a protobuf message that have bytes: their numbers and contents. Stops at what is not one.
-fn protobuf_fields(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
-    let mut fields = Vec::new();
-    while let Some(key) = take_number(&mut bytes) {
-        let length = match key & 7 {
-            0 => match take_number(&mut bytes) {
-                Some(_) => continue,
-                None => break,
-            },
-            1 => 8,
-            5 => 4,
-            2 => match take_number(&mut bytes).and_then(|length| usize::try_from(length).ok()) {
-                Some(length) => length,
-                None => break,
-            },
-            _ => break,
-        };
-        let Some((content, rest)) = bytes.split_at_checked(length) else { break };
-        if key & 7 == 2 {
-            fields.push((key >> 3, content.to_vec()));
-        }
-        bytes = rest;
-    }
-    fields
-}
-
-/// A number of seven bits per byte, the lowest first.
-fn take_number(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
+    (bytes.len() == HASH_BYTES).then(|| digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect())
 }
 
 #[cfg(test)]
@@ -224,13 +182,6 @@ mod tests {
 
     fn message(id: &str, row: i64, json: &str) -> StoredMessage {
         StoredMessage { id: id.to_owned(), row, json: json.to_owned() }
-    }
-
-    #[test]
-    fn fields_with_bytes_are_found_between_others() {
-        let bytes = [0x08, 0x96, 0x01, 0x12, 0x02, b'h', b'i', 0x0d, 1, 2, 3, 4, 0xb2, 0x01, 0x01, b'x', 0x0a, 0x7f];
-        assert_eq!(protobuf_fields(&bytes), [(2, b"hi".to_vec()), (22, b"x".to_vec())]);
-        assert_eq!(protobuf_fields(&[0xff; 12]), []);
     }
 
     #[test]

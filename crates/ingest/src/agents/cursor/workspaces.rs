@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::files::subfolders;
-use crate::source::{open_database, read_text};
+use crate::source::{open_database, path_in_uri, read_text};
 
 /// More folders than a path has: a name that needs more steps is not one.
 const MAX_DEPTH: usize = 40;
@@ -46,21 +46,6 @@ fn normalized(name: &str) -> String {
     words.collect::<Vec<_>>().join("-")
 }
 
-/// The path in an address such as `file:///home/dev/my%20app`, or in that of a remote machine.
-pub(super) fn path_of_uri(uri: &str) -> Option<String> {
-    let (scheme, rest) = uri.split_once("://")?;
-    let path = if scheme == "file" { rest } else { &rest[rest.find('/')?..] };
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, after @ ..] = rest {
-        let hex = || u8::from_str_radix(std::str::from_utf8(after.get(..2)?).ok()?, 16).ok();
-        let escaped = if *first == b'%' { hex() } else { None };
-        bytes.push(escaped.unwrap_or(*first));
-        rest = if escaped.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8(bytes).ok().filter(|path| path.starts_with('/'))
-}
-
 /// The directory of a workspace, from the file beside its database.
 pub(super) fn directory_of_workspace(folder: &Path) -> Option<String> {
     #[derive(Default, Deserialize)]
@@ -71,8 +56,8 @@ pub(super) fn directory_of_workspace(folder: &Path) -> Option<String> {
     }
     let text = read_text(&folder.join("workspace.json"), MAX_BYTES).ok()?;
     let file: CursorWorkspaceFile = serde_json::from_str(&text).ok()?;
-    let of_several = || Path::new(&path_of_uri(file.workspace.as_str()?)?).parent()?.to_str().map(str::to_owned);
-    file.folder.as_str().and_then(path_of_uri).or_else(of_several)
+    let of_several = || Path::new(&path_in_uri(file.workspace.as_str()?)?).parent()?.to_str().map(str::to_owned);
+    file.folder.as_str().and_then(path_in_uri).or_else(of_several)
 }
 
 /// Sessions and their directories.
@@ -135,13 +120,5 @@ mod tests {
         assert_eq!(found("my-app2"), path("my.app2"));
         assert_eq!(found("gone"), None);
         fs::remove_dir_all(&folder).unwrap();
-    }
-
-    #[test]
-    fn addresses_of_folders_are_decoded() {
-        assert_eq!(path_of_uri("file:///home/dev/my%20app").as_deref(), Some("/home/dev/my app"));
-        assert_eq!(path_of_uri("vscode-remote://ssh-remote%2Bhost/srv/app").as_deref(), Some("/srv/app"));
-        assert_eq!(path_of_uri("file:///100%").as_deref(), Some("/100%"));
-        assert_eq!(path_of_uri("untitled:x"), None);
     }
 }

@@ -261,7 +261,7 @@ fn add_result(
 
 fn add_turn_end(reason: &DeepSeekTurnEnd<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     match reason.kind.as_str() {
-        "aborted" => out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink),
+        "aborted" => out.add_interruption(sink),
         "error" => {
             let text = reason.error.get("message").and_then(Value::as_str).unwrap_or("the turn failed");
             out.add_text(EntryKind::Failure, text.to_owned(), None, sink);

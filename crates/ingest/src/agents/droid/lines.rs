@@ -96,8 +96,8 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
         add_totals(serde_json::from_str(text)?, &mut out);
         return Ok(out.events);
     }
-    let mut line: DroidLine<'_> = serde_json::from_str(text)?;
-    let native_id = line.id.0.take().map_or_else(|| content_id(text), Into::into);
+    let line: DroidLine<'_> = serde_json::from_str(text)?;
+    let native_id = line.id.clone().non_empty().map_or_else(|| content_id(text), Into::into);
     let header: DroidHeader<'_> = context.header().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let is_subagent = header.is_subagent.0;
     let mut out = EventBuilder::new(context.location, line.timestamp.0, native_id);

@@ -197,7 +197,7 @@ fn add_message(record: GeminiRecord<'_>, session: &GeminiSession, out: &mut Even
         "gemini" | "qwen" => add_answer(record, session, out, sink),
         "error" => out.add_text(EntryKind::Failure, record.content.text(), None, sink),
         "info" if record.content.text() == "Request cancelled." => {
-            out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink);
+            out.add_interruption(sink);
         }
         // Other notes of the program, and unknown types.
         _ => {}

@@ -193,7 +193,7 @@ impl LogFold<'_> {
             return Vec::new();
         }
         if INTERRUPTED.iter().any(|words| text.starts_with(words)) {
-            return vec![FoldedPart::Text(EntryKind::Interruption, "[interrupted by user]".to_owned())];
+            return vec![FoldedPart::interruption()];
         }
         let Some(call) = self.take_call(message) else { return Vec::new() };
         vec![FoldedPart::Result(FoldedResult {
@@ -255,9 +255,9 @@ fn without_added_files(text: &str) -> String {
 }
 
 fn exit_code(text: &str) -> Option<i32> {
-    let lower = text.trim_end().lines().next_back()?;
+    let last = text.trim_end().lines().next_back()?;
     let rest =
-        lower.strip_prefix("Return code: ").or_else(|| lower.split_once("(return code: ").map(|(_, rest)| rest))?;
+        last.strip_prefix("Return code: ").or_else(|| last.split_once("(return code: ").map(|(_, rest)| rest))?;
     rest.trim_end_matches(')').trim().parse().ok()
 }
 

@@ -102,7 +102,7 @@ fn block_body<'a>(lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>
 /// `@shell(call-1): {"command": "ls"}`, whose JSON may have several lines.
 fn native_call<'a>(
     line: &str,
-    lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>,
+    lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str> + Clone>,
 ) -> Option<(String, String, Value, String)> {
     let (head, json) = line.strip_prefix('@')?.split_once("): ")?;
     let (name, id) = head.split_once('(')?;
@@ -110,15 +110,18 @@ fn native_call<'a>(
     if !is_name(name) || !is_name(id) || !json.starts_with('{') {
         return None;
     }
-    let mut text = json.to_owned();
+    // Lines that turn out not to be part of a call stay in `lines`.
+    let (mut text, mut ahead) = (json.to_owned(), lines.clone());
     loop {
         let mut values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
-        match values.next() {
-            Some(Ok(input)) => {
+        match values.next()? {
+            Ok(input) => {
                 let end = values.byte_offset();
+                *lines = ahead;
                 return Some((name.to_owned(), id.to_owned(), input, text[end..].to_owned()));
             }
-            _ => text.push_str(lines.next()?),
+            Err(error) if error.is_eof() => text.push_str(ahead.next()?),
+            Err(_) => return None,
         }
     }
 }
@@ -177,6 +180,8 @@ mod tests {
             "Look:",
             &[("call-a-0", "shell", r#"{"command":"ls"}"#)],
         );
-        check("@someone(here): hi", None, "@someone(here): hi", &[]);
+        for text in ["@someone(here): hi", "@shell(a): {\"command\":\ncut off", "@shell(a): {not JSON}\nbut prose"] {
+            check(text, None, text, &[]);
+        }
     }
 }

@@ -293,7 +293,7 @@ impl UpdatesFold<'_> {
         self.message = None;
         self.turns += 1;
         if update.stop_reason.as_str() == "cancelled" {
-            let stopped = FoldedPart::Text(EntryKind::Interruption, "[interrupted by user]".to_owned());
+            let stopped = FoldedPart::interruption();
             self.folded.records.push(FoldedRecord::new(event, at, vec![stopped]));
         }
         let Some(usage) = &update.usage else { return };

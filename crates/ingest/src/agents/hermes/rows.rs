@@ -106,7 +106,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     }
     let row: HermesRow<'_> = serde_json::from_str(text)?;
     let mut out = EventBuilder::new(context.location, row.timestamp.0, message_id(&row, context.location.line));
-    let is_task = context.header().is_some_and(|header| header.contains("\"parentSessionId\":\""));
+    let is_task = context.is_subagent();
     let sink = &mut context.sink;
     match row.role.as_str() {
         "user" => add_user(&content_text(row.content), is_task, &mut out, sink),

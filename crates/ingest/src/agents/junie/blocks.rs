@@ -187,7 +187,7 @@ fn add_answer(fields: &JunieFields<'_>, out: &mut EventBuilder, sink: &mut TextS
     let id = out.native_id.clone();
     out.add_text(EntryKind::AssistantText, text.to_owned(), Some(&id), sink);
     if fields.cancelled.0 {
-        out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink);
+        out.add_interruption(sink);
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
             folder_layout("~/.local/share/kilo/storage/session/*/*.json", |source_config| NAMES.folders(source_config)),
             // The first extension was derived from Roo Code.
             tasks::layout(
-                "kilocode.kilo-code/tasks/<id>/api_conversation_history.json in the editor's global storage",
+                "`kilocode.kilo-code/tasks/<id>/api_conversation_history.json` in the editor's global storage",
                 |source_config| tasks::extension_roots(source_config, "kilocode.kilo-code"),
             ),
         ],

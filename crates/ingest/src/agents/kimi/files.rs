@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::source::{SourceConfig, TranscriptHead, read_text, scan_lines};
+use crate::source::{SourceConfig, TranscriptHead, name_above, read_text, scan_lines};
 
 /// Larger files beside a log are not read.
 const MAX_STATE_BYTES: u64 = 4 << 20;
@@ -120,9 +120,4 @@ impl LogFacts {
 /// A JSON object in a file.
 pub(super) fn read_object(path: &Path) -> Option<Value> {
     serde_json::from_str(&read_text(path, MAX_STATE_BYTES).ok()?).ok().filter(Value::is_object)
-}
-
-/// The name of a folder above a file; 1 is the folder that contains it.
-pub(super) fn name_above(path: &Path, levels: usize) -> Option<&str> {
-    path.ancestors().nth(levels)?.file_name()?.to_str()
 }

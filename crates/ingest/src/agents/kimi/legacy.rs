@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::files::{name_above, read_object};
+use super::files::read_object;
 use crate::parse::user_text::{strip_tag, tag_content};
-use crate::source::{SessionDocument, SourceConfig, TranscriptHead, md5_hex, read_text};
+use crate::source::{SessionDocument, SourceConfig, TranscriptHead, md5_hex, name_above, read_text};
 
 /// Larger logs are not read.
 const MAX_LOG_BYTES: u64 = 256 << 20;

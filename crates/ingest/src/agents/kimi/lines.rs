@@ -177,7 +177,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     }
     let header = context.header().unwrap_or_default();
     let has_turns = !header.contains("\"promptsIn\":\"message\"");
-    let is_subagent = header.contains("\"parentSessionId\":") || out.scope != EventScope::Main;
+    let is_subagent = context.is_subagent() || out.scope != EventScope::Main;
     let model = line.model.clone().non_empty().map(|alias| provider_name(&alias, header));
     if context.is_header() {
         add_header(line, &mut out, &mut context.sink);
@@ -192,7 +192,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
         "context.append_loop_event" => add_step(line.event.0, &mut out, sink),
         "context.apply_compaction" => out.add_text(EntryKind::Summary, line.summary.into_string(), None, sink),
         "context.undo" => out.push(EventBody::Undo(UndoStep::LastPrompts(line.count.count()))),
-        "turn.cancel" => out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink),
+        "turn.cancel" => out.add_interruption(sink),
         "usage.record" => out.push(EventBody::Usage {
             message_id: out.native_id.clone(),
             tokens: tokens(&line.usage.0),

@@ -96,7 +96,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     // Several lines are pieces of one answer, so the id of a line is made of its content.
     let mut out = EventBuilder::new(context.location, data.meta.0.timestamp.0, content_id(text));
     let message = data.message_id.clone().non_empty().map_or_else(|| out.native_id.clone(), Into::into);
-    let is_subagent = DerivedHeader::is_subagent(context.header());
+    let is_subagent = context.is_subagent();
     let blocks: Vec<LenientObject<KiroBlock<'_>>> = parse_or_default(data.content);
     let sink = &mut context.sink;
     match line.kind.as_str() {
@@ -117,7 +117,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
         }
         "Compaction" => out.add_text(EntryKind::Summary, data.summary.into_string(), None, sink),
         "CancelledPrompt" => {
-            out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink);
+            out.add_interruption(sink);
         }
         _ => {}
     }

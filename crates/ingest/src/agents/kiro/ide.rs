@@ -54,7 +54,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     let native_id = line.id.non_empty().map_or_else(|| content_id(text), Into::into);
     let mut out = EventBuilder::new(context.location, line.timestamp.0, native_id);
     let id = out.native_id.clone();
-    let is_subagent = DerivedHeader::is_subagent(context.header());
+    let is_subagent = context.is_subagent();
     let sink = &mut context.sink;
     match payload.kind.as_str() {
         "user" => {

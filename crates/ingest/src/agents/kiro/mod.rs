@@ -18,7 +18,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     notes: AgentNotes {
         versions: "CLI 1.0 – 3.0, IDE",
         reads: &[Reads::Tools, Reads::ExitCodes],
-        verified: "1 sample of the database; the rest fixtures, written from other readers",
+        verified: "1 sample of another reader for the database; the rest fixtures, written from other readers",
     },
     ..AgentFormat::new(
         Agent::Kiro,

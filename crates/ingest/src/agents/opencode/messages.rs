@@ -265,7 +265,7 @@ pub(super) fn add_usage(id: &str, tokens: Tokens, cost: f64, model: LenientText<
 pub(super) fn add_failure(error: &MessageError<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     let name = error.name.as_str();
     if name.to_ascii_lowercase().contains("abort") {
-        return out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink);
+        return out.add_interruption(sink);
     }
     let texts = [error.data.0.message.as_str(), error.message.as_str(), name];
     if let Some(text) = texts.into_iter().find(|text| !text.is_empty()) {

@@ -105,7 +105,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     let event: OpenHandsEvent<'_> = serde_json::from_str(text)?;
     let native_id = event.id.clone().non_empty().map_or_else(|| content_id(text), Into::into);
     let mut out = EventBuilder::new(context.location, event.timestamp.0, native_id);
-    let is_subagent = DerivedHeader::is_subagent(context.header());
+    let is_subagent = context.is_subagent();
     let sink = &mut context.sink;
     match event.kind.as_str() {
         "MessageEvent" => add_message(event, is_subagent, &mut out, sink),
@@ -119,7 +119,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
         "UserRejectObservation" => add_rejection(event, &mut out, sink),
         "Condensation" => out.add_text(EntryKind::Summary, event.summary.into_string(), None, sink),
         "PauseEvent" | "InterruptEvent" => {
-            out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink);
+            out.add_interruption(sink);
         }
         "ConversationErrorEvent" => out.add_text(EntryKind::Failure, event.detail.into_string(), None, sink),
         _ => {}

@@ -246,7 +246,7 @@ fn add_assistant(message: PiMessage<'_>, out: &mut EventBuilder, sink: &mut Text
                 message.error_message.non_empty().map_or_else(|| "the model's answer failed".to_owned(), Into::into);
             out.add_text(EntryKind::Failure, text, None, sink);
         }
-        "aborted" => out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink),
+        "aborted" => out.add_interruption(sink),
         _ => {}
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::agents::SessionIdentity;
 use crate::parse::is_uuid;
-use crate::source::{SourceConfig, TranscriptHead, TranscriptPeek, read_text, scan_lines};
+use crate::source::{SourceConfig, TranscriptHead, TranscriptPeek, name_above, read_text, scan_lines};
 
 /// A larger description of a sub-agent is not read.
 const MAX_META_BYTES: u64 = 1 << 20;
@@ -44,7 +44,7 @@ pub(super) fn old_roots(source_config: &SourceConfig) -> Vec<(PathBuf, &'static 
 
 /// Sessions are in `<project>/chats`, sub-agents in `<project>/subagents/<session>`.
 pub(super) fn is_transcript(path: &Path) -> bool {
-    folder_name_above(path, 1) == Some("chats") || subagent_id(path).is_some()
+    name_above(path, 1) == Some("chats") || subagent_id(path).is_some()
 }
 
 /// The name for a project's folder: every character except ASCII letters and digits becomes `-`.
@@ -77,7 +77,7 @@ pub(super) fn recognizes(head: &TranscriptHead) -> bool {
 pub(super) fn identify(path: &Path, peek: &TranscriptPeek) -> Option<SessionIdentity> {
     let session = peek.session_id.clone();
     if let Some(id) = subagent_id(path) {
-        let session = folder_name_above(path, 1).map(str::to_owned).or(session)?;
+        let session = name_above(path, 1).map(str::to_owned).or(session)?;
         let parent = match parent_agent(path) {
             Some(parent) => format!("{session}/agent-{parent}"),
             None => session.clone(),
@@ -94,17 +94,13 @@ pub(super) fn identify(path: &Path, peek: &TranscriptPeek) -> Option<SessionIden
 /// `subagents/<session>/agent-<id>.jsonl` → the id.
 fn subagent_id(path: &Path) -> Option<&str> {
     let id = path.file_stem()?.to_str()?.strip_prefix("agent-").filter(|id| !id.is_empty());
-    id.filter(|_| folder_name_above(path, 2) == Some("subagents"))
+    id.filter(|_| name_above(path, 2) == Some("subagents"))
 }
 
 /// The sub-agent that started this one, from the `.meta.json` file beside it.
 fn parent_agent(path: &Path) -> Option<String> {
     let meta: Value = serde_json::from_str(&read_text(&path.with_extension("meta.json"), MAX_META_BYTES).ok()?).ok()?;
     meta["parentAgentId"].as_str().filter(|id| !id.is_empty()).map(str::to_owned)
-}
-
-fn folder_name_above(path: &Path, levels: usize) -> Option<&str> {
-    path.ancestors().nth(levels)?.file_name()?.to_str()
 }
 
 /// Which prompt each rewind takes back. The record of a rewind has the same parent as that prompt; only the whole file

@@ -22,7 +22,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
         Agent::Roo,
         home,
         &[tasks::layout(
-            "rooveterinaryinc.roo-cline/tasks/<id>/api_conversation_history.json in the editor's global storage",
+            "`rooveterinaryinc.roo-cline/tasks/<id>/api_conversation_history.json` in the editor's global storage",
             roots,
         )],
     )

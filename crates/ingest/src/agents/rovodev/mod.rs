@@ -13,7 +13,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     notes: AgentNotes {
         versions: "2025 – 2026",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens],
-        verified: "1 sample; the fixture, written from other readers",
+        verified: "1 sample of another reader; the fixture, written from other readers",
     },
     ..AgentFormat::new(
         Agent::RovoDev,

@@ -61,7 +61,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     let message: VibeMessage<'_> = serde_json::from_str(text)?;
     let native_id = message.message_id.clone().non_empty().map_or_else(|| content_id(text), Into::into);
     let mut out = EventBuilder::new(context.location, None, native_id);
-    let is_subagent = DerivedHeader::is_subagent(context.header());
+    let is_subagent = context.is_subagent();
     let sink = &mut context.sink;
     match message.role.as_str() {
         "user" => add_user(&message, is_subagent, &mut out, sink),

@@ -172,7 +172,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     let entry: VibeEntry<'_> = serde_json::from_str(text)?;
     let native_id = entry.id.clone().non_empty().map_or_else(|| content_id(text), Into::into);
     let mut out = EventBuilder::new(context.location, entry.created_at.0, native_id);
-    let is_subagent = DerivedHeader::is_subagent(context.header());
+    let is_subagent = context.is_subagent();
     let sink = &mut context.sink;
     match (entry.kind.as_str(), entry.role.as_str()) {
         ("message", "user") => {

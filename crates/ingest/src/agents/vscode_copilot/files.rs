@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::agents::SessionIdentity;
 use crate::agents::copilot::CopilotHeader;
-use crate::source::{SourceConfig, TranscriptPeek, read_text};
+use crate::source::{SourceConfig, TranscriptPeek, path_in_uri, read_text};
 
 /// VS Code and what is built from the same source, as their folders are named.
 const PRODUCTS: [&str; 4] = ["Code", "Code - Insiders", "VSCodium", "Code - OSS"];
@@ -99,22 +99,6 @@ pub(super) fn work_dir(path: &Path) -> Option<String> {
     }
 }
 
-/// `file:///home/dev/my%20app` → the path. On the other side of a remote connection, the path there.
-pub(super) fn path_in_uri(uri: &str) -> Option<String> {
-    let (_, rest) = uri.split_once("://")?;
-    let path = &rest[rest.find('/')?..];
-    let path = path.split(['#', '?']).next()?;
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let decoded = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|_| *byte == b'%');
-        bytes.push(decoded.unwrap_or(*byte));
-        rest = if decoded.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8(bytes).ok()
-}
-
 /// The directory, which the transcript itself does not have.
 pub(super) fn transcript_header(path: &Path) -> Option<String> {
     let session_id = path.file_stem()?.to_str().map(str::to_owned);
@@ -131,19 +115,6 @@ pub(super) fn identify_transcript(path: &Path, _: &TranscriptPeek) -> Option<Ses
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_uri_is_decoded_to_a_path() {
-        for (uri, path) in [
-            ("file:///home/dev/my%20app", "/home/dev/my app"),
-            ("vscode-remote://wsl%2Bubuntu/home/dev/app", "/home/dev/app"),
-            ("file:///a.rs#12-14", "/a.rs"),
-            ("file:///100%", "/100%"),
-        ] {
-            assert_eq!(path_in_uri(uri).as_deref(), Some(path));
-        }
-        assert_eq!(path_in_uri("untitled:x"), None);
-    }
 
     #[test]
     fn transcripts_count_only_where_there_are_no_chats() {

@@ -6,12 +6,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::chat::ChatHeader;
-use super::files::path_in_uri;
 use crate::parse::content::MeasuredResult;
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::LenientText;
 use crate::parse::outcome::outcome_with_code;
 use crate::parse::{ParseContext, TextSink, content_id, tool_kind};
+use crate::source::path_in_uri;
 use crate::{EventBody, EventScope, SessionHeader, TitleRank, TranscriptEvent, UndoStep};
 
 /// Results are searched for an exit code and an error; no more of them is needed.
@@ -78,7 +78,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
         out.add_text(EntryKind::Failure, error, None, sink);
     }
     if request.is_canceled == true {
-        out.add_text(EntryKind::Interruption, "[interrupted by user]".to_owned(), None, sink);
+        out.add_interruption(sink);
     }
     if !request.should_be_removed_on_send.is_null() {
         out.push(EventBody::Undo(UndoStep::From(out.native_id.clone())));

@@ -15,7 +15,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     notes: AgentNotes {
         versions: "2026",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Subagents],
-        verified: "1 sample; the fixture, written from Warp's own descriptions of the tables and messages",
+        verified: "1 sample of another reader; the fixture, written from Warp's own descriptions of the tables and messages",
     },
     ..AgentFormat::new(
         Agent::Warp,

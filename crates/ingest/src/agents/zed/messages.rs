@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::parse::content::MeasuredResult;
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientBool, LenientNumber, LenientObject, LenientText, LenientTimestamp};
-use crate::parse::outcome::outcome_with_code;
+use crate::parse::outcome::{leading_code, outcome_with_code};
 use crate::parse::{ParseContext, TextSink, tool_kind, user_text};
 use crate::{EventBody, TitleRank, TranscriptEvent};
 
@@ -161,7 +161,7 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
     if row.message.as_str().is_empty() {
         return Ok(Vec::new());
     }
-    let is_task = context.header().is_some_and(|header| header.contains("\"parentSessionId\":\""));
+    let is_task = context.is_subagent();
     let mut out = EventBuilder::new(context.location, None, format!("message-{}", row.position.count()));
     let Ok(message) = serde_json::from_str::<ZedMessage<'_>>(row.message.as_str()) else {
         // A message without content, such as "Resume", is its name.
@@ -329,8 +329,7 @@ fn first_line_has(text: &str, mark: &str) -> bool {
 /// The exit code of a command that failed: its result begins with `Command "…" failed with exit code 3.`
 fn exit_code(text: &str) -> Option<i32> {
     let (command, rest) = text.split_once(EXIT_CODE_MARK)?;
-    let digits = rest.split(|c: char| c != '-' && !c.is_ascii_digit()).next()?;
-    if command.starts_with("Command \"") { digits.parse().ok() } else { None }
+    if command.starts_with("Command \"") { leading_code(rest) } else { None }
 }
 
 /// All texts in a value, however deep: `"x"`, `{"Text": "x"}`, `[{"Text": "x"}]`.

@@ -236,7 +236,7 @@ impl TaskFold {
             self.add_call(format!("{id}-{number}"), call.name, call.input, parts);
         }
         if mark.is_some() {
-            parts.push(FoldedPart::Text(EntryKind::Interruption, "[interrupted by user]".to_owned()));
+            parts.push(FoldedPart::interruption());
         }
     }
 

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::parse::folded::{FoldedPart, FoldedResult};
 use crate::parse::lenient::LenientText;
+use crate::parse::outcome::leading_code;
 use crate::parse::user_text::tag_content;
 
 /// Tags around a human's words, best first.
@@ -223,9 +224,7 @@ fn exit_code(output: &str) -> Option<i32> {
     let status = &status[..status.floor_char_boundary(MAX_STATUS_BYTES)];
     let marks = ["xit code: ", "xit code ", "exited with code "];
     let (at, mark) = marks.into_iter().filter_map(|mark| Some((status.find(mark)?, mark))).min()?;
-    let rest = &status[at + mark.len()..];
-    let end = rest.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok()
+    leading_code(&status[at + mark.len()..])
 }
 
 #[cfg(test)]
