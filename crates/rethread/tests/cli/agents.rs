@@ -8,16 +8,17 @@ use rethread_model::Agent;
 const ABOUT: &str = "# Agents
 
 Rethread reads what these agents write anyway. Nothing has to be turned on, except for the agents marked *opt-in*: their
-sessions also contain private conversations, so they are read only if `intake.agents` names them. `rethread doctor` says
-which agents were found on your machine; `sources.<agent>` adds a directory, and variables that move an agent's files
-are honored.
+sessions also contain private conversations, so they are read only if `intake.agents` names them, as in
+`rethread config set intake.agents +hermes,+openclaw`. `rethread doctor` says which agents were found on your machine;
+`sources.<agent>` adds a directory, and variables that move an agent's files are honored.
 
 Of every agent we read the human's prompts, apart from text that programs add to them, the model's answers, the
 directory and the title. The column *also read* says what else its files contain: tool calls with their outcome, exit
 codes of commands, tokens, the cost as the agent calculated it, and the sessions of sub-agents. Without a recorded cost,
 `rethread usage` calculates it from the tokens where the price of the model is known.
 
-What an agent deletes stays in Rethread, once it was read. *Deleted by the agent* says when that happens.
+What an agent deletes stays in Rethread, once it was read. *Deleted by the agent* says when that happens;
+*never* means that we know of no such rule.
 ";
 
 const UNREADABLE: &str = "
@@ -46,7 +47,8 @@ pub(super) fn reference(how: &str) -> String {
     out += "| agent | location | versions | verified with |\n|---|---|---|---|\n";
     for agent in Agent::EXTERNAL {
         let format = format_of(agent);
-        let places: Vec<String> = format.layouts.iter().map(|layout| format!("`{}`", layout.location)).collect();
+        let place = |location: &str| if location.contains('`') { location.to_owned() } else { format!("`{location}`") };
+        let places: Vec<String> = format.layouts.iter().map(|layout| place(layout.location)).collect();
         let notes = format.notes;
         let places = places.join("<br>");
         writeln!(out, "| {} | {places} | {} | {} |", agent.label(), notes.versions, notes.verified).unwrap();
