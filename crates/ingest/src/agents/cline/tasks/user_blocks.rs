@@ -29,6 +29,14 @@ const MACHINE_PREFIXES: [&str; 16] = [
     "Current working directory:",
     "New instructions for task continuation",
 ];
+/// First words of what the extensions write around a human's words, besides the tags themselves.
+const HUMAN_PREFIXES: [&str; 3] = ["[TASK RESUMPTION]", "New instructions for task continuation", USER_MARK];
+/// First words of files and folders that a prompt mentions.
+const ATTACHMENTS: [&str; 2] = ["<file_content", "<folder_content"];
+/// How the extensions begin to say what the user did.
+const USER_MARK: &str = "The user ";
+/// The tool that asks the user.
+const QUESTION_TOOL: &str = "ask_followup_question";
 /// Tools that end the model's turn: what the user says in their result is a prompt.
 const TURN_ENDING_TOOLS: [&str; 3] = ["attempt_completion", "plan_mode_respond", "plan_mode_response"];
 const SUMMARY_PREFIX: &str = "This session is being continued from a previous conversation";
@@ -91,6 +99,10 @@ impl<'a> UserBlocks<'a> {
         let trimmed = text.trim_start();
         if trimmed.starts_with("<environment_details>") {
             self.close_result();
+        } else if let Some(open) = self.open.as_mut().filter(|open| open.output.is_empty() && !is_for_user(&open.tool))
+        {
+            // The first versions wrote the text of a result as a block of its own. It may contain any tag.
+            open.output.push_str(text);
         } else if let Some((name, output)) = result_header(trimmed) {
             self.close_result();
             let call = self.take_call(name);
@@ -103,13 +115,12 @@ impl<'a> UserBlocks<'a> {
         } else if trimmed.starts_with(SUMMARY_PREFIX) {
             self.close_result();
             self.parts.push(FoldedPart::Text(EntryKind::Summary, text.to_owned()));
-        } else if let Some(said) = human_words(trimmed) {
+        } else if let Some(said) = human_words(trimmed).filter(|_| self.may_be_human(trimmed)) {
             self.close_result();
             self.add_human(said.to_owned());
         } else if MACHINE_PREFIXES.iter().any(|prefix| trimmed.starts_with(prefix)) {
             self.close_result();
         } else if let Some(open) = &mut self.open {
-            // The first versions wrote the text of a result as a block of its own.
             if !open.output.is_empty() {
                 open.output.push('\n');
             }
@@ -117,6 +128,14 @@ impl<'a> UserBlocks<'a> {
         } else {
             self.add_human(text.to_owned());
         }
+    }
+
+    /// Whether tags in a text can be the extension's: files and pages may contain the same ones.
+    fn may_be_human(&self, text: &str) -> bool {
+        let has_tag = |name: &str| text.strip_prefix('<').is_some_and(|rest| rest.starts_with(&format!("{name}>")));
+        HUMAN_TAGS.iter().any(|name| has_tag(name))
+            || HUMAN_PREFIXES.iter().any(|prefix| text.starts_with(prefix))
+            || (self.open.is_none() && !ATTACHMENTS.iter().any(|prefix| text.starts_with(prefix)))
     }
 
     fn add_human(&mut self, text: String) {
@@ -143,7 +162,7 @@ impl<'a> UserBlocks<'a> {
         if result.tool == "execute_command" {
             result.exit_code = exit_code(&result.output);
         }
-        let said = status.feedback.or_else(|| human_words(&result.output).map(str::to_owned));
+        let said = status.feedback.or_else(|| words_in_result(&result).map(str::to_owned));
         let said = said.filter(|said| !said.trim().is_empty());
         let ends_turn = TURN_ENDING_TOOLS.contains(&result.tool.as_str());
         match said {
@@ -183,6 +202,22 @@ fn human_words(text: &str) -> Option<&str> {
         .filter(|name| text.contains(&format!("<{name}>")))
         .find_map(|name| tag_content(text, name))
         .map(str::trim)
+}
+
+/// Whether the result of a tool is what the user says.
+fn is_for_user(tool: &str) -> bool {
+    tool == QUESTION_TOOL || TURN_ENDING_TOOLS.contains(&tool)
+}
+
+/// What the user said in a result. In those of other tools, only after words about the user.
+fn words_in_result(result: &FoldedResult) -> Option<&str> {
+    if is_for_user(&result.tool) {
+        return human_words(&result.output);
+    }
+    let output = result.output.trim_start();
+    let after_output = || output.rfind(&format!("\n{USER_MARK}")).map(|at| at + 1);
+    let start = if output.starts_with(USER_MARK) { Some(0) } else { after_output() };
+    human_words(&output[start?..])
 }
 
 /// What a result says about the call.
@@ -271,6 +306,20 @@ mod tests {
             parts.iter().map(result).map(|one| (one.call.as_str(), one.exit_code, one.is_error)).collect();
         assert_eq!(calls, [("2", Some(3), false), ("1", None, false), ("3", None, true)]);
         assert_eq!(result(&parts[1]).output, "fn main() {}");
+    }
+
+    #[test]
+    fn tags_in_files_are_not_a_humans_words() {
+        let (header, file) = ("[read_file for 'a.xml'] Result:", "<answer>\n42\n</answer>");
+        let whole = format!("{header}\n{file}");
+        let attached = "<file_content path=\"a.xml\">\n<task>\nx\n</task>\n</file_content>";
+        for texts in [&[header, file][..], &[&whole], &[header, file, attached], &[&whole, attached]] {
+            let parts = read(&[("1", "read_file")], texts);
+            assert_eq!((parts.len(), result(&parts[0]).answer.as_deref()), (1, None), "{texts:?}");
+            assert_eq!(result(&parts[0]).output, file);
+        }
+        let said = format!("{whole}\n\nThe user provided the following feedback:\n<feedback>\nno\n</feedback>");
+        assert_eq!(result(&read(&[("1", "read_file")], &[&said])[0]).answer.as_deref(), Some("no"));
     }
 
     #[test]
