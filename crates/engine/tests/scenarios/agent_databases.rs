@@ -259,3 +259,37 @@ fn an_exported_session_is_read_where_the_user_names_it() {
         assert_eq!((session.name.as_deref(), session.cwd.as_deref()), (Some("Fix the test"), Some("/app")));
     }
 }
+
+#[test]
+fn a_view_in_place_of_a_table_is_not_run() {
+    // A cloned project can bring a database whose view never ends.
+    let home = TestHome::new();
+    let database = OpenCodeDatabase::create(&home);
+    database.add_text(1, "user", "why is the sky blue?");
+    database.run(
+        "ALTER TABLE session RENAME TO hidden;
+         CREATE VIEW session AS WITH RECURSIVE number (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM number)
+             SELECT hidden.* FROM hidden, number WHERE n < 0;",
+    );
+    assert_eq!(home.sync().agents.iter().map(|run| run.sessions).sum::<u64>(), 0);
+}
+
+#[test]
+fn a_database_that_cannot_be_listed_gives_one_warning() {
+    let warnings = |home: &TestHome| -> Vec<String> {
+        let report = home.sync();
+        report.agents.into_iter().flat_map(|run| run.warnings).map(|warning| warning.message).collect()
+    };
+    let home = TestHome::new();
+    let database = OpenCodeDatabase::create(&home);
+    database.add_text(1, "user", "why is the sky blue?");
+    database.run("ALTER TABLE session RENAME COLUMN directory TO place");
+    let expected = "cannot be listed (tables of an unknown version: no such column: directory); skipped";
+    assert_eq!(warnings(&home), [expected]);
+
+    let home = TestHome::new();
+    OpenCodeDatabase::create(&home).add_text(1, "user", "why is the sky blue?");
+    fs::rename(home.path(DATABASE), home.path("moved.db")).unwrap();
+    std::os::unix::fs::symlink(home.path("moved.db"), home.path(DATABASE)).unwrap();
+    assert_eq!(warnings(&home), ["cannot be listed (not a regular file); skipped"]);
+}

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params};
@@ -70,20 +71,18 @@ pub(super) struct DatabaseRecord {
     pub(super) is_finished: bool,
 }
 
-/// The sessions of a database that changed since a time in milliseconds: their addresses and stamps.
+/// The sessions of a database: their addresses and stamps.
 pub(super) fn list_sessions(
     path: &Path,
     file: FileStamp,
     generations: &'static [DatabaseQueries],
-    since: i64,
 ) -> io::Result<Vec<(PathBuf, FileStamp)>> {
     retry(|| {
         let connection = open(path)?;
         let (mut found, mut ids) = (Vec::new(), HashSet::new());
-        for queries in applicable(&connection, generations) {
-            let mut statement =
-                connection.prepare(&format!("{} WHERE coalesce(updated_at, 0) >= ?1", all_of(queries.sessions)))?;
-            let mut rows = statement.query(params![since])?;
+        for queries in applicable(&connection, generations)? {
+            let mut statement = connection.prepare(&all_of(queries.sessions))?;
+            let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 // One strange row must not hide the other sessions.
                 let Ok(id) = row.get::<_, String>("id") else { continue };
@@ -100,16 +99,32 @@ pub(super) fn list_sessions(
 
 /// Whether a database has tables of one of the generations.
 pub(super) fn is_applicable(path: &Path, generations: &'static [DatabaseQueries]) -> bool {
-    open(path).is_ok_and(|connection| !applicable(&connection, generations).is_empty())
+    let found = open(path).and_then(|connection| applicable(&connection, generations));
+    found.is_ok_and(|found| !found.is_empty())
 }
 
-/// The generations of a database. An agent that moves its sessions to new tables one by one has several.
-fn applicable(connection: &Connection, generations: &'static [DatabaseQueries]) -> Vec<&'static DatabaseQueries> {
-    let applies = |queries: &&DatabaseQueries| {
-        let is_it = |query: &str| connection.query_row(query, [], |_| Ok(())).is_ok();
-        connection.prepare(queries.sessions).is_ok() && (queries.applies.is_empty() || is_it(queries.applies))
-    };
-    generations.iter().filter(applies).collect()
+/// The generations of a database. An agent that moves its sessions to new tables one by one has several. None is fine
+/// while the agent has not created its tables; an error if they are damaged or have other columns than any known version.
+fn applicable(
+    connection: &Connection,
+    generations: &'static [DatabaseQueries],
+) -> rusqlite::Result<Vec<&'static DatabaseQueries>> {
+    let is_it = |query: &str| query.is_empty() || connection.query_row(query, [], |_| Ok(())).is_ok();
+    let (mut found, mut problem) = (Vec::new(), None);
+    for queries in generations {
+        match connection.prepare(queries.sessions) {
+            Ok(_) if is_it(queries.applies) => found.push(queries),
+            Ok(_) => {}
+            Err(rusqlite::Error::SqlInputError { error, msg, .. }) if msg.starts_with("no such column") => {
+                let message = format!("tables of an unknown version: {msg}");
+                problem = Some(rusqlite::Error::SqliteFailure(error, Some(message)));
+            }
+            // A missing table, or a view in its place.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::Unknown) => {}
+            Err(error) => problem = Some(error),
+        }
+    }
+    problem.filter(|_| found.is_empty()).map_or(Ok(found), Err)
 }
 
 /// The row of a session, if it is stored in tables of that generation: its stamp and its header.
@@ -133,7 +148,7 @@ impl DatabaseSession {
         let file = database_stamp(path).ok_or_else(not_found)?;
         let found = retry(|| {
             let connection = open(path)?;
-            for queries in applicable(&connection, generations) {
+            for queries in applicable(&connection, generations)? {
                 if let Some((stamp, header)) = find_session(&connection, queries, file, id)? {
                     return Ok(Some((connection, queries, stamp, header)));
                 }
@@ -205,6 +220,9 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
         let connection = Connection::open_with_flags(uri(option), flags)?;
         connection.busy_timeout(BUSY_TIME)?;
         connection.pragma_update(None, "query_only", true)?;
+        // A database can come with a cloned project. No agent has views, and one in place of a table can have no end.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         connection.create_scalar_function("unzstd", 1, FunctionFlags::SQLITE_DETERMINISTIC, |arguments| {
             let packed = arguments.get_raw(0).as_blob_or_null()?;
             // One damaged value must not hide the other rows.

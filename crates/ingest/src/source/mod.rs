@@ -153,8 +153,8 @@ fn transcripts_in(
             vec![(path.to_owned(), stamp_with_files_beside(layout, path, stamp))]
         }
         Storage::Database(generations) => {
-            let stamp = database::database_stamp(path).unwrap_or(stamp);
-            if is_unchanged(path, stamp) { Vec::new() } else { database::list_sessions(path, stamp, generations, 0)? }
+            let stamp = database::database_stamp(path).ok_or_else(|| io::Error::other("not a regular file"))?;
+            if is_unchanged(path, stamp) { Vec::new() } else { database::list_sessions(path, stamp, generations)? }
         }
         Storage::Archive { .. } if is_unchanged(path, stamp) => Vec::new(),
         Storage::Archive { sessions, .. } => {
