@@ -12,6 +12,8 @@ use xxhash_rust::xxh3::xxh3_64;
 const HASHED_BYTES: u64 = 4096;
 /// Larger files beside a transcript are not read.
 const MAX_JSON_BYTES: u64 = 64 << 20;
+/// Some editors write it at the beginning of a file.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// File system metadata that identifies a version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -79,7 +81,7 @@ pub fn open(path: &Path) -> io::Result<(File, FileStamp)> {
     Ok((file, FileStamp::from_metadata(&data)))
 }
 
-/// The text of a small file. Invalid UTF-8 is replaced.
+/// The text of a small file, without a byte order mark. Invalid UTF-8 is replaced.
 pub(crate) fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
     let (file, stamp) = open(path)?;
     if stamp.size > max_bytes {
@@ -87,6 +89,9 @@ pub(crate) fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
     }
     let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or_default());
     file.take(max_bytes).read_to_end(&mut bytes)?;
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
