@@ -31,6 +31,8 @@ pub(crate) struct SyncPlan {
     pub(crate) files: BTreeMap<Agent, u64>,
     /// Transcripts skipped because they are excluded, by agent.
     pub(crate) excluded: BTreeMap<Agent, u64>,
+    /// The sessions of new transcripts that are excluded.
+    excluded_sessions: HashSet<(Agent, String)>,
     /// Files that look like transcripts but cannot be read.
     pub(crate) warnings: Vec<(Agent, Warning)>,
     /// Files with several sessions that have nothing new, to be remembered.
@@ -69,6 +71,12 @@ impl TranscriptJob {
         let JobStart::New(identity) = &self.start else { return false };
         let ids = [Some(&identity.external_id), identity.parent_external_id.as_ref()];
         ids.into_iter().flatten().any(|id| forgotten.contains(&(self.agent, id.clone())))
+    }
+
+    /// Whether it is a new file of a subagent of one of these sessions.
+    fn is_subagent_of(&self, sessions: &HashSet<(Agent, String)>) -> bool {
+        let JobStart::New(identity) = &self.start else { return false };
+        identity.parent_external_id.as_ref().is_some_and(|id| sessions.contains(&(self.agent, id.clone())))
     }
 
     /// The stored row this job continues.
@@ -126,6 +134,7 @@ impl SyncPlan {
             }
         }
         new.retain(|(job, _)| !job.is_forgotten(&forgotten));
+        plan.drop_excluded_subagents(&mut new);
         plan.jobs.sort_by_key(|job| job.row().map(|row| row.number));
         plan.jobs.extend(in_reading_order(new));
         Ok(plan)
@@ -168,6 +177,7 @@ impl SyncPlan {
                 _ => new.extend(plan.identify_new(found, &mut excludes, engine.now())),
             }
         }
+        plan.drop_excluded_subagents(&mut new);
         plan.jobs.extend(in_reading_order(new));
         let forgotten = store.forgotten_sessions()?;
         plan.jobs.retain(|job| !job.is_forgotten(&forgotten));
@@ -242,6 +252,11 @@ impl SyncPlan {
         Ok(excluded)
     }
 
+    /// Drops sub-agents of excluded sessions. One that names no directory works in that of its session.
+    fn drop_excluded_subagents(&self, new: &mut Vec<(TranscriptJob, TranscriptPeek)>) {
+        new.retain(|(job, peek)| peek.cwd.is_some() || !job.is_subagent_of(&self.excluded_sessions));
+    }
+
     /// Opens a new file to find out which session it belongs to.
     fn identify_new(
         &mut self,
@@ -261,6 +276,8 @@ impl SyncPlan {
         };
         if excludes.is_excluded(&found.path, peek.cwd.as_deref()) {
             *self.excluded.entry(found.agent).or_default() += 1;
+            let identity = source::identify(&found, &peek);
+            self.excluded_sessions.extend(identity.map(|identity| (found.agent, identity.external_id)));
             return None;
         }
         let identity = source::identify(&found, &peek)?;

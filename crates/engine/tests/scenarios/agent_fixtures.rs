@@ -89,6 +89,33 @@ fn a_transcript_in_a_foreign_place_is_not_taken_for_another_agents() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+#[test]
+fn nothing_is_read_of_a_session_in_an_excluded_directory() {
+    let mut read = Vec::new();
+    for agent in Agent::EXTERNAL {
+        let folder = fixture_folder(agent);
+        for case in expected_sessions(agent, &folder) {
+            let (home, excluding) = (TestHome::new(), TestHome::new());
+            let context = format!("{agent}: {}", case.transcript);
+            let request = SyncRequest { agent: Some(agent), ..SyncRequest::default() };
+            for home in [&home, &excluding] {
+                store(home, &folder.join(&case.transcript), &case.path);
+                case.beside.iter().for_each(|(name, path)| store(home, &folder.join(name), path));
+            }
+            home.engine().sync().run(&request, &mut |_| {}).unwrap_or_else(|error| panic!("{context}: {error}"));
+            let Some(cwd) = find(&home, &case, &context).session.cwd else { continue };
+            // Some agents store their sessions in the project.
+            let root = |home: &TestHome| home.path(".rethread").with_file_name("").display().to_string();
+            let cwd = format!("{cwd}/").replace(&root(&home), &root(&excluding));
+            let engine = excluding.engine_with(&[("intake.exclude", &cwd)]);
+            engine.sync().run(&request, &mut |_| {}).unwrap_or_else(|error| panic!("{context}: {error}"));
+            let found = excluding.store().sessions_by_exact_reference(&case.session);
+            read.extend(found.unwrap_or_default().iter().map(|_| context.clone()));
+        }
+    }
+    assert!(read.is_empty(), "{read:#?}");
+}
+
 fn expected_sessions(agent: Agent, folder: &Path) -> Vec<ExpectedSession> {
     let text = read(&folder.join("expected.json"));
     match serde_json::from_str(&text).unwrap_or_else(|error| panic!("{agent}: expected.json: {error}")) {

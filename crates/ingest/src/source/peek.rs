@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::file::{self, FileStamp};
-use super::reader::TranscriptReader;
+use super::reader::{ReadPosition, TranscriptReader};
+use crate::{EventBody, Redactor, SessionHeader, TranscriptEvent, TranscriptFilter, TranscriptParser};
 
 /// Number of bytes that are read.
 const PEEK_BYTES: u64 = 32 * 1024;
@@ -42,14 +43,48 @@ pub fn peek(agent: Agent, path: &Path) -> io::Result<(FileStamp, TranscriptPeek)
     let transcript = TranscriptReader::open(agent, path)?;
     let (layout, head) = (transcript.layout, transcript.head());
     let found = (layout.peek)(&head);
-    let peek = TranscriptPeek {
+    let mut peek = TranscriptPeek {
         first_at: found.first_at.filter(|at| at.is_plausible()),
         is_copy: layout.copy_signs.iter().any(|sign| head.contains(sign)),
         // Only at the start of a string: people may write about the tag.
         is_own_call: head.contains(&format!("\":\"{OWN_CALL_TAG}")),
         ..found
     };
+    // A file that is no session's is looked at in every sync, so no more of it is read.
+    if peek.cwd.is_none() && !peek.is_own_call && (layout.identify)(path, &peek).is_some() {
+        peek.cwd = first_directory(&transcript);
+    }
     Ok((transcript.stamp, peek))
+}
+
+/// The directory in the first record that names one, for transcripts that do not begin with it: what is excluded is
+/// decided by it.
+fn first_directory(transcript: &TranscriptReader) -> Option<String> {
+    let no_texts = TranscriptFilter {
+        keep_user_messages: false,
+        keep_agent_responses: false,
+        keep_tool_structure: false,
+        ..TranscriptFilter::default()
+    };
+    let mut parser = TranscriptParser::new(transcript.layout, &no_texts, Redactor::shared());
+    let directory = |events: Vec<TranscriptEvent>| {
+        events.into_iter().find_map(|event| match event.body {
+            EventBody::Header(SessionHeader { cwd, .. }) | EventBody::Workspace { cwd, .. } => cwd,
+            _ => None,
+        })
+    };
+    let in_header = transcript.header().and_then(|header| directory(parser.parse_header(header)));
+    if in_header.is_some() {
+        return in_header;
+    }
+    let mut records = transcript.records(ReadPosition::default()).ok()?;
+    while let Some(line) = records.next_line().ok()? {
+        let found = if line.is_skipped { None } else { directory(parser.parse_line(line.bytes, line.location).events) };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 /// The last timestamp in a file, found without parsing; good enough to sort files.
