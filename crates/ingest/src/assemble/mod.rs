@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use rethread_model::{
     Agent, Entry, EntryKind, EntryLocation, EntryOwner, Episode, MessageUsage, NativeKey, NewEntry, SessionChanges,
-    SessionCounts, SessionKind, Timestamp, ToolOutcome, TreeNode, estimate_byte_tokens,
+    SessionCounts, SessionKind, Timestamp, Tokens, ToolOutcome, TreeNode, estimate_byte_tokens,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,10 @@ pub use self::subagents::subagent_conversation;
 
 /// Number of recent text blocks among which repeats are detected.
 const MAX_RECENT_BLOCKS: usize = 64;
+/// More than any message has.
+const MAX_TOKENS: u64 = 1_000_000_000_000;
+/// More than any message costs.
+const MAX_COST_USD: f64 = 1e6;
 
 /// Facts about the session as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -417,6 +421,12 @@ impl SessionAssembler {
 
     fn add_usage(&mut self, message: &str, mut row: MessageUsage) {
         let key = self.key(message);
+        // A damaged number must not make the session's sums overflow.
+        let Tokens { input, output, cache_read, cache_write } = &mut row.tokens;
+        for count in [input, output, cache_read, cache_write, &mut row.hour_write_tokens] {
+            *count = (*count).min(MAX_TOKENS);
+        }
+        row.cost_usd = row.cost_usd.filter(|cost| cost.abs() < MAX_COST_USD);
         match &row.model {
             Some(_) => self.state.info.model.clone_from(&row.model),
             // Some agents name the model only where it changes.

@@ -89,17 +89,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for GeminiParts<'a> {
 }
 
 fn parts_of(json: &str) -> Vec<GeminiPart<'_>> {
-    match json.as_bytes().first() {
-        Some(b'[') => {
-            let items: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
-            items.into_iter().flat_map(|item| parts_of(item.get())).collect()
-        }
-        Some(b'"') => {
-            let text = serde_json::from_str(json).unwrap_or_default();
-            vec![GeminiPart { text, ..GeminiPart::default() }]
-        }
-        Some(b'{') => serde_json::from_str(json).into_iter().collect(),
-        _ => Vec::new(),
+    let Some(b'[') = json.as_bytes().first() else { return part_of(json).into_iter().collect() };
+    let items: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
+    items.into_iter().filter_map(|item| part_of(item.get())).collect()
+}
+
+/// One part. Lists in lists are no parts: a list may be nested deeper than the stack.
+fn part_of(json: &str) -> Option<GeminiPart<'_>> {
+    match json.as_bytes().first()? {
+        b'"' => Some(GeminiPart { text: serde_json::from_str(json).unwrap_or_default(), ..GeminiPart::default() }),
+        b'{' => serde_json::from_str(json).ok(),
+        _ => None,
     }
 }
 
@@ -221,6 +221,8 @@ mod tests {
         }
         let parts: GeminiParts<'_> = serde_json::from_str("17").unwrap();
         assert!(parts.0.is_empty());
+        let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(parts_of(&nested).is_empty());
     }
 
     #[test]

@@ -81,7 +81,7 @@ pub(super) fn step_id(number: i64, created_at: &str) -> String {
 /// All events of one step.
 pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
     let step: AntigravityStep<'_> = serde_json::from_str(text)?;
-    let number = step.step_index.0.map(|number| number as i64);
+    let number = step.step_index.0.map(|_| step.step_index.count() as i64);
     let native_id = number.map_or_else(|| content_id(text), |number| step_id(number, step.created_at.as_str()));
     let mut out = EventBuilder::new(context.location, step.created_at.as_str().parse().ok(), native_id);
     if context.is_header() {

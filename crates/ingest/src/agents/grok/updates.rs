@@ -240,7 +240,7 @@ impl UpdatesFold<'_> {
         let mut parts = vec![FoldedPart::Text(entry_kind, chunk.to_owned())];
         if kind == ChunkKind::User {
             self.message = None;
-            let next = self.prompts.keys().next_back().map_or(0, |last| last + 1);
+            let next = self.prompts.keys().next_back().map_or(0, |last| last.saturating_add(1));
             self.prompts.insert(prompt.unwrap_or(next), event.clone());
             let model = update.meta.0.model_id.clone().non_empty().map(String::from);
             parts.extend(model.map(|model| FoldedPart::Usage {

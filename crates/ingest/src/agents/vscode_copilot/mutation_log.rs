@@ -7,6 +7,8 @@ use crate::source::TranscriptHead;
 
 /// A number in a path that is larger than any list: a damaged log.
 const MAX_INDEX: usize = 1 << 20;
+/// A longer path is damage. Values that are nested too deep would overflow the stack.
+const MAX_DEPTH: usize = 64;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -62,6 +64,9 @@ fn apply(state: &mut Value, entry: LogEntry) {
 
 /// The place at a path. Fields on the way that do not exist are added.
 fn find<'a>(state: &'a mut Value, path: &[Value]) -> Option<&'a mut Value> {
+    if path.len() > MAX_DEPTH {
+        return None;
+    }
     path.iter().try_fold(state, |place, name| match name {
         Value::String(name) => {
             if place.is_null() {
@@ -123,6 +128,8 @@ torn
 {"kind":3,"k":["customTitle"]}
 {"kind":1,"k":["requests",9,"id"],"v":1}
 {"kind":9,"k":["x"],"v":1}"#;
+        let deep = format!(r#"{{"kind":1,"k":[{}"x"],"v":1}}"#, r#""x","#.repeat(100_000));
+        let log = &format!("{log}\n{deep}");
         let expect =
             r#"{"sessionId":"a","requests":[{"id":1,"response":[{"v":1},{"v":3}],"new":[1],"result":{"a":true}}]}"#;
         assert_eq!(replay(log), serde_json::from_str::<Value>(expect).unwrap());

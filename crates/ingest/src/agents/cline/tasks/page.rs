@@ -82,7 +82,8 @@ impl TaskPage {
             let Some(at) = message.ts.0.filter(|at| at.is_plausible()) else { continue };
             page.first_at = page.first_at.or(Some(at));
             // The next message of the history is what the page shows there.
-            let next = message.conversation_history_index.0.map(|last| (last + 1.0).max(0.0) as usize);
+            let next =
+                message.conversation_history_index.0.map(|last| LenientNumber(Some(last + 1.0)).count() as usize);
             if let Some(next) = next {
                 page.times.entry(next).or_insert(at);
             }
