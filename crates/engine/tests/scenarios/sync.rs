@@ -14,6 +14,7 @@ use rethread_testing::{
     BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, TranscriptBuilder, assert_same_dump,
     dump_of,
 };
+use serde_json::json;
 
 #[test]
 fn second_sync_reads_nothing() {
@@ -371,4 +372,36 @@ fn secrets_in_the_directory_and_the_branch_are_not_stored() {
     assert_eq!(session.cwd.as_deref(), Some("/srv/[REDACTED:github]/app"));
     assert_eq!(session.branch.as_deref(), Some("try-[REDACTED:github]"));
     assert_eq!(session.project.as_deref(), Some("/srv/[REDACTED:github]/app"));
+}
+
+#[test]
+fn secrets_in_names_of_models_tools_and_relative_files_are_not_stored() {
+    // D70
+    let home = TestHome::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4));
+    let id = "5e551011-0000-4000-8000-0000000000fa";
+    let at = "2026-05-04T09:00:00.000Z";
+    let patch = "*** Begin Patch\n*** Add File: src/a.rs\n+x\n*** End Patch";
+    let lines = [
+        json!({"type": "session_meta", "payload": {"id": id, "cwd": format!("/srv/{token}"), "originator": "codex_cli_rs"}}),
+        json!({"type": "turn_context", "payload": {"cwd": format!("/srv/{token}"), "model": format!("gpt-{token}")}}),
+        json!({"type": "event_msg", "payload": {"type": "user_message", "message": "go on"}}),
+        json!({"type": "response_item", "payload": {"type": "custom_tool_call", "name": "apply_patch", "call_id": "c1",
+            "input": patch}}),
+        json!({"type": "response_item", "payload": {"type": "function_call", "name": format!("mcp__{token}__find"),
+            "call_id": "c2", "arguments": "{}"}}),
+    ];
+    let lines = lines.map(|mut line| {
+        line["timestamp"] = at.into();
+        format!("{line}\n")
+    });
+    home.write(&format!(".codex/sessions/2026/05/04/rollout-2026-05-04T09-00-00-{id}.jsonl"), lines.concat());
+    home.sync();
+    let session = home.store().sessions_by_exact_reference(id).unwrap().remove(0);
+    assert_eq!(session.model.as_deref(), Some("gpt-[REDACTED:github]"));
+    assert_eq!((session.counts.tool_calls, session.counts.files_edited), (2, 1));
+    for file in rethread_testing::files_below(&home.path(".rethread")) {
+        let bytes = fs::read(&file).unwrap();
+        assert!(!bytes.windows(token.len()).any(|window| window == token.as_bytes()), "{}", file.display());
+    }
 }

@@ -229,6 +229,8 @@ impl SessionAssembler {
             EventBody::ToolCall { .. } => self.add_call(event, stored)?,
             EventBody::ToolResult { .. } => self.add_result(event, stored)?,
             EventBody::Usage { message_id: message, tokens, hour_write_tokens, model, cost_usd } => {
+                // A deployment or a preset can be named after a token.
+                let model = model.map(|model| Redactor::shared().redact_name(model));
                 self.add_usage(&message, MessageUsage { tokens, hour_write_tokens, model, at: event.at, cost_usd });
             }
             EventBody::Queue(_) => self.apply_queue_step(event, stored)?,

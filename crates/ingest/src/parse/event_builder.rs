@@ -166,7 +166,7 @@ impl EventBuilder {
     ) {
         let mut tool = tool_use(name, input, sink);
         if let Some(work_dir) = &self.work_dir {
-            tool.paths = tool.paths.iter().map(|path| absolute_path(work_dir, path)).collect();
+            tool.paths = tool.paths.iter().map(|path| sink.redact(absolute_path(work_dir, path))).collect();
         }
         let id = id.non_empty().map_or_else(|| self.next_id(), Into::into);
         self.push(EventBody::ToolCall { id, message_id: Some(message.to_owned()), tool });

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::TextSink;
 use super::patch::{has_patch, patch_paths};
+use crate::Redactor;
 use crate::facts::shorten_script;
 
 const MAX_TARGET_CHARS: usize = 400;
@@ -290,7 +291,8 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
         (clip(&sink.redact(first_line(&target).to_owned()), MAX_TARGET_CHARS).into_owned(), None)
     };
     let mut tool = ToolUse {
-        name: name.to_owned(),
+        // A server of tools can be named after a token.
+        name: Redactor::shared().redact_name(name.to_owned()),
         kind: Some(kind),
         target,
         script,
