@@ -50,7 +50,7 @@ pub fn peek(agent: Agent, path: &Path) -> io::Result<(FileStamp, TranscriptPeek)
         is_own_call: head.contains(&format!("\":\"{OWN_CALL_TAG}")),
         ..found
     };
-    // A file that is no session's is looked at in every sync, so no more of it is read.
+    // A file without a session is looked at in every sync, so no more of it is read.
     if peek.cwd.is_none() && !peek.is_own_call && (layout.identify)(path, &peek).is_some() {
         peek.cwd = first_directory(&transcript);
     }

@@ -17,6 +17,10 @@ directory and the title. The column *also read* says what else its files contain
 codes of commands, tokens, the cost as the agent calculated it, and the sessions of sub-agents. Without a recorded cost,
 `rethread usage` calculates it from the tokens where the price of the model is known.
 
+Aider, gptme and OpenHands write local times without a zone; they are read as UTC. The entries of Continue and Zed have
+no times of their own. Aider and Crush store sessions inside projects, so a cloned repository can bring sessions along:
+they are read like your own, and like all transcripts they are quoted as data, never as instructions.
+
 What an agent deletes stays in Rethread, once it was read. *Deleted by the agent* says when that happens;
 *never* means that we know of no such rule.
 ";
