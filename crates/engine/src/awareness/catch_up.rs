@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rethread_ingest::source::{self, ProjectPlaces, TranscriptFile, aliases};
+use rethread_ingest::agents::format_of;
+use rethread_ingest::source::{self, ProjectPlaces, SourceConfig, TranscriptFile, aliases};
 use rethread_model::{Agent, Timestamp};
 use rethread_store::{ReadStore, Store, TranscriptRow};
 
@@ -11,6 +12,7 @@ use super::caller::Caller;
 use super::other_sessions::ACTIVE_WINDOW_MILLIS;
 use crate::EngineError;
 use crate::awareness::AwarenessService;
+use crate::hook::HOSTS;
 use crate::sync::{fingerprint, save_aliases};
 
 /// Most bytes that are read while an agent waits, newest transcripts first.
@@ -74,6 +76,9 @@ impl AwarenessService<'_> {
         };
         // Our own threads are read by the commands that write them.
         for agent in self.engine.sync().agents_to_read(None).into_iter().filter(|agent| *agent != Agent::Native) {
+            if !may_have_sessions(agent, &source_config) {
+                continue;
+            }
             let mut places = places.clone();
             if let Some(folder) = own_folder.filter(|_| caller.is_some_and(|caller| caller.agent == agent)) {
                 places.add_folder(folder);
@@ -104,6 +109,14 @@ impl AwarenessService<'_> {
         }
         Ok(changed)
     }
+}
+
+/// Whether an agent is worth a look while another one waits: most were never used on this machine. An agent with hooks
+/// is always looked at, because it may be the caller.
+fn may_have_sessions(agent: Agent, source_config: &SourceConfig) -> bool {
+    HOSTS.iter().any(|host| host.agent == agent)
+        || source_config.extra_roots.iter().any(|(owner, _)| *owner == agent)
+        || (format_of(agent).home)(source_config).is_dir()
 }
 
 /// How much of a transcript was not read yet. All of it, if it became shorter. The size of a session in a database is
