@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rethread_ingest::agents::format_of;
+use rethread_ingest::source::file::FileStamp;
 use rethread_ingest::source::{self, ProjectPlaces, SourceConfig, TranscriptFile, aliases};
 use rethread_model::{Agent, Timestamp};
 use rethread_store::{ReadStore, Store, TranscriptRow};
@@ -18,7 +19,7 @@ use crate::sync::{fingerprint, save_aliases};
 /// Most bytes that are read while an agent waits, newest transcripts first.
 const MAX_BYTES: u64 = 4 << 20;
 /// What a new session of unknown size counts.
-const UNKNOWN_SIZE: u64 = 256 << 10;
+const ASSUMED_BYTES: u64 = 256 << 10;
 
 impl AwarenessService<'_> {
     /// Reads new lines of the transcripts of a project that changed within the last day. Returns whether that was
@@ -103,7 +104,7 @@ impl AwarenessService<'_> {
         for found in found.into_iter().filter(|found| found.stamp.size > 0) {
             let row = store.transcript(&found.path.to_string_lossy())?;
             if row.as_ref().is_none_or(|row| row.fingerprint != fingerprint(found.stamp)) {
-                let unread = unread_bytes(row.as_ref(), found.stamp.size);
+                let unread = unread_bytes(row.as_ref(), found.stamp);
                 changed.push((found, unread));
             }
         }
@@ -121,9 +122,9 @@ fn may_have_sessions(agent: Agent, source_config: &SourceConfig) -> bool {
 
 /// How much of a transcript was not read yet. All of it, if it became shorter. The size of a session in a database is
 /// not known.
-fn unread_bytes(row: Option<&TranscriptRow>, size: u64) -> u64 {
-    match (size, row) {
-        (1, None) => UNKNOWN_SIZE,
-        _ => row.and_then(|row| size.checked_sub(row.cursor.offset)).unwrap_or(size),
+fn unread_bytes(row: Option<&TranscriptRow>, stamp: FileStamp) -> u64 {
+    match row {
+        None if !stamp.has_known_size() => ASSUMED_BYTES,
+        _ => row.and_then(|row| stamp.size.checked_sub(row.cursor.offset)).unwrap_or(stamp.size),
     }
 }

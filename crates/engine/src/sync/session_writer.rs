@@ -133,8 +133,8 @@ impl StoredState for BatchStoredState<'_, '_> {
         self.batch.last_prompts(self.session, count)
     }
 
-    fn seqs_of(&self, key: NativeKey) -> Result<Option<(u64, u64)>, StoreError> {
-        self.batch.seqs_of(self.session, key)
+    fn first_seq_of(&self, key: NativeKey) -> Result<Option<u64>, StoreError> {
+        self.batch.first_seq_of(self.session, key)
     }
 
     fn has_edited(&self, path: &str) -> Result<bool, StoreError> {

@@ -25,8 +25,8 @@ pub trait StoredState {
     fn is_forgotten(&self, external_id: &str) -> Result<bool, Self::Error>;
     /// The `seq` of this session's last prompts, newest first, without retracted ones.
     fn last_prompts(&self, count: u64) -> Result<Vec<u64>, Self::Error>;
-    /// The `seq` of this session's first and last entry with this key, or from the line with this key.
-    fn seqs_of(&self, key: NativeKey) -> Result<Option<(u64, u64)>, Self::Error>;
+    /// The `seq` of this session's first entry with this key, or from the line with this key.
+    fn first_seq_of(&self, key: NativeKey) -> Result<Option<u64>, Self::Error>;
     /// Whether this session already recorded an edit of the path.
     fn has_edited(&self, path: &str) -> Result<bool, Self::Error>;
 }

@@ -17,8 +17,7 @@ impl SessionAssembler {
         self.changes.queue_steps.push(key);
         let first = match step {
             UndoStep::LastPrompts(count) => self.prompt_from_end(*count, stored)?,
-            UndoStep::From(id) => self.seqs_of(self.key(id), stored)?.map(|(first, _)| first),
-            UndoStep::After(id) => self.seqs_of(self.key(id), stored)?.map(|(_, last)| last + 1),
+            UndoStep::From(id) => self.first_seq_of(self.key(id), stored)?,
         };
         let Some(first) = first.filter(|first| *first < self.state.next_seq) else { return Ok(()) };
         let known: HashSet<u64> = self.changes.retracted.iter().copied().collect();
@@ -45,12 +44,11 @@ impl SessionAssembler {
         Ok(first)
     }
 
-    fn seqs_of<K: StoredState>(&self, key: NativeKey, stored: &K) -> Result<Option<(u64, u64)>, K::Error> {
+    fn first_seq_of<K: StoredState>(&self, key: NativeKey, stored: &K) -> Result<Option<u64>, K::Error> {
         let is_from = |new: &&NewEntry| new.native_key == key || new.line_key == key;
-        let mut new = self.changes.entries.iter().filter(is_from).map(|new| new.entry.seq);
-        match new.next() {
-            Some(first) => Ok(Some((first, new.next_back().unwrap_or(first)))),
-            None => stored.seqs_of(key),
+        match self.changes.entries.iter().find(is_from) {
+            Some(new) => Ok(Some(new.entry.seq)),
+            None => stored.first_seq_of(key),
         }
     }
 }

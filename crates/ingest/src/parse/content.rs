@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::lenient::{LenientBool, LenientText, ignore_other};
+use super::lenient::{LenientBool, LenientObject, LenientText, ignore_other};
 
 /// Bytes kept from the start of a tool result: enough for the first line of an error.
 const HEAD_BYTES: usize = 2048;
@@ -242,6 +242,39 @@ impl<'de> Deserialize<'de> for ResultItem {
             ignore_other!('de, ResultItem, bool, numbers, null, list);
         }
         deserializer.deserialize_any(ResultItemVisitor)
+    }
+}
+
+/// A tool call as chat models write it, with name and arguments beside its id or in `function`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ChatToolCall<'a> {
+    #[serde(borrow)]
+    id: LenientText<'a>,
+    #[serde(borrow)]
+    name: LenientText<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    function: LenientObject<CalledFunction<'a>>,
+}
+
+/// The tool that a call names, and what it is called with.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct CalledFunction<'a> {
+    #[serde(borrow)]
+    pub(crate) name: LenientText<'a>,
+    #[serde(borrow)]
+    pub(crate) arguments: Option<&'a RawValue>,
+}
+
+impl<'a> ChatToolCall<'a> {
+    /// The id of the call, and the tool with its arguments, wherever the call has them.
+    pub(crate) fn into_parts(self) -> (LenientText<'a>, CalledFunction<'a>) {
+        let inner = self.function.0;
+        let name = if self.name.as_str().is_empty() { inner.name } else { self.name };
+        (self.id, CalledFunction { name, arguments: self.arguments.or(inner.arguments) })
     }
 }
 

@@ -4,7 +4,7 @@ use rethread_model::thread::without_inline_reasoning;
 use rethread_model::{EntryKind, EntryLocation, Timestamp, clip, one_line};
 use serde_json::value::RawValue;
 
-use super::content::MessageBlock;
+use super::content::{ChatToolCall, MessageBlock};
 use super::lenient::LenientText;
 use super::tool::tool_use;
 use super::user_text;
@@ -152,6 +152,12 @@ impl EventBuilder {
     /// Adds a tool call of the model, from a block of its message.
     pub(crate) fn add_call(&mut self, block: MessageBlock<'_>, message: &str, sink: &mut TextSink<'_>) {
         self.add_tool_call(block.id, block.name.as_str(), block.input, message, sink);
+    }
+
+    /// Adds a tool call as chat models write it.
+    pub(crate) fn add_function_call(&mut self, call: ChatToolCall<'_>, message: &str, sink: &mut TextSink<'_>) {
+        let (id, called) = call.into_parts();
+        self.add_tool_call(id, called.name.as_str(), called.arguments, message, sink);
     }
 
     /// Adds a tool call of the model. `input` is the object with its arguments; `message` the id of the model's message,

@@ -206,8 +206,6 @@ pub enum UndoStep {
     LastPrompts(u64),
     /// The entry with this id, and everything after it.
     From(String),
-    /// Everything after the entry with this id.
-    After(String),
 }
 
 /// Where a session's title comes from, best first.

@@ -356,13 +356,11 @@ impl<'s> Batch<'s> {
         self.sql.all(sql, values![session, count.min(i64::MAX as u64)], |row| row.u64("seq"))
     }
 
-    /// The `seq` of the session's first and last entry with this key, or from the line with this key.
-    pub fn seqs_of(&self, session: SessionNumber, key: NativeKey) -> Result<Option<(u64, u64)>, StoreError> {
-        let sql = "SELECT min(seq) AS first, max(seq) AS last FROM entry
+    /// The `seq` of the session's first entry with this key, or from the line with this key.
+    pub fn first_seq_of(&self, session: SessionNumber, key: NativeKey) -> Result<Option<u64>, StoreError> {
+        let sql = "SELECT min(seq) AS first FROM entry
              WHERE space = ?1 AND session = ?2 AND (native_key = ?3 OR line_key = ?3)";
-        let found =
-            self.sql.one(sql, values![session, key], |row| Ok(row.opt_u64("first")?.zip(row.opt_u64("last")?)))?;
-        Ok(found.flatten())
+        Ok(self.sql.one(sql, values![session, key], |row| row.opt_u64("first"))?.flatten())
     }
 
     /// Whether an edit of the path by the session is stored.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::calls::split_exit_code;
-use crate::parse::content::{MeasuredResult, MessageContent};
+use crate::parse::content::{ChatToolCall, MeasuredResult, MessageContent};
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientObject, LenientText, LenientTimestamp, parse_or_default};
 use crate::parse::outcome::outcome_with_code;
@@ -34,24 +34,6 @@ struct HistoryRecord<'a> {
     tool_calls: Option<&'a RawValue>,
     #[serde(borrow, rename = "tool_call_id")]
     tool_call_id: LenientText<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct HistoryCall<'a> {
-    #[serde(borrow)]
-    id: LenientText<'a>,
-    #[serde(borrow)]
-    function: LenientObject<HistoryFunction<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct HistoryFunction<'a> {
-    #[serde(borrow)]
-    name: LenientText<'a>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
 }
 
 pub(super) fn load(path: &Path) -> io::Result<SessionDocument> {
@@ -80,9 +62,8 @@ pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<T
             for block in parse_or_default::<MessageContent<'_>>(record.content).0 {
                 out.add_text(EntryKind::AssistantText, block.text.into_string(), Some(&id), sink);
             }
-            for LenientObject(call) in parse_or_default::<Vec<LenientObject<HistoryCall<'_>>>>(record.tool_calls) {
-                let HistoryFunction { name, arguments } = call.function.0;
-                out.add_tool_call(call.id, name.as_str(), arguments, &id, sink);
+            for LenientObject(call) in parse_or_default::<Vec<LenientObject<ChatToolCall<'_>>>>(record.tool_calls) {
+                out.add_function_call(call, &id, sink);
             }
         }
         "tool" => {

@@ -4,7 +4,7 @@ use rethread_model::EntryKind;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::parse::content::MessageContent;
+use crate::parse::content::{ChatToolCall, MessageContent};
 use crate::parse::folded::{ContentIds, FoldedPart, FoldedRecord, FoldedResult};
 use crate::parse::lenient::{LenientObject, LenientText, parse_or_default};
 use crate::parse::user_text::{tag_content, without_tags};
@@ -30,28 +30,6 @@ struct ChatLine<'a> {
     tool_calls: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_call_id: LenientText<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ChatCall<'a> {
-    #[serde(borrow)]
-    id: LenientText<'a>,
-    #[serde(borrow)]
-    name: LenientText<'a>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    function: LenientObject<ChatFunction<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ChatFunction<'a> {
-    #[serde(borrow)]
-    name: LenientText<'a>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
 }
 
 /// The conversation that a compaction left.
@@ -98,7 +76,7 @@ fn parts(line: &ChatLine<'_>) -> Vec<FoldedPart> {
         }
         "reasoning" => vec![FoldedPart::Text(EntryKind::Reasoning, text_of(line.summary.or(line.content)))],
         "assistant" => {
-            let calls: Vec<LenientObject<ChatCall<'_>>> = parse_or_default(line.tool_calls);
+            let calls: Vec<LenientObject<ChatToolCall<'_>>> = parse_or_default(line.tool_calls);
             let answer = FoldedPart::Text(EntryKind::AssistantText, text_of(line.content));
             [answer].into_iter().chain(calls.into_iter().map(|call| call_part(call.0))).collect()
         }
@@ -110,13 +88,13 @@ fn parts(line: &ChatLine<'_>) -> Vec<FoldedPart> {
     }
 }
 
-fn call_part(call: ChatCall<'_>) -> FoldedPart {
-    let name = call.name.non_empty().or(call.function.0.name.non_empty());
-    let arguments = call.arguments.or(call.function.0.arguments).map_or("{}", RawValue::get);
+fn call_part(call: ChatToolCall<'_>) -> FoldedPart {
+    let (id, called) = call.into_parts();
+    let arguments = called.arguments.map_or("{}", RawValue::get);
     let quoted: Option<String> = serde_json::from_str(arguments).ok();
     FoldedPart::Call {
-        id: call.id.into_string(),
-        name: name.map_or_else(|| "tool".to_owned(), Into::into),
+        id: id.into_string(),
+        name: called.name.non_empty().map_or_else(|| "tool".to_owned(), Into::into),
         input: quoted.unwrap_or_else(|| arguments.to_owned()),
     }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::user_rows::add_user;
-use crate::parse::content::{MeasuredResult, MessageContent};
+use crate::parse::content::{CalledFunction, MeasuredResult, MessageContent};
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientBool, LenientNumber, LenientObject, LenientText, LenientTimestamp};
 use crate::parse::outcome::outcome_with_code;
@@ -49,15 +49,6 @@ struct HermesCall<'a> {
     call_id: LenientText<'a>,
     #[serde(borrow)]
     function: LenientObject<CalledFunction<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct CalledFunction<'a> {
-    #[serde(borrow)]
-    name: LenientText<'a>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
 }
 
 /// The row of a session, or the fields of an older document beside its messages.

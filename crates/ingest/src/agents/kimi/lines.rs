@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::parse::content::{MeasuredResult, MessageContent};
+use crate::parse::content::{ChatToolCall, MeasuredResult, MessageContent};
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{
     LenientBool, LenientNumber, LenientObject, LenientText, LenientTimestamp, parse_or_default,
@@ -88,28 +88,6 @@ struct KimiMessage<'a> {
     #[serde(borrow)]
     tool_call_id: LenientText<'a>,
     is_error: LenientBool,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct KimiMessageCall<'a> {
-    #[serde(borrow)]
-    id: LenientText<'a>,
-    #[serde(borrow)]
-    name: LenientText<'a>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    function: LenientObject<KimiFunction<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct KimiFunction<'a> {
-    #[serde(borrow)]
-    name: LenientText<'a>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -292,11 +270,8 @@ fn add_message(
             for LenientObject(part) in parts {
                 add_part(part, &id, out, sink);
             }
-            let calls: Vec<LenientObject<KimiMessageCall<'_>>> = parse_or_default(message.tool_calls);
-            for LenientObject(call) in calls {
-                let name = call.name.non_empty().or(call.function.0.name.non_empty()).unwrap_or_default();
-                let arguments = call.arguments.or(call.function.0.arguments);
-                out.add_tool_call(call.id, &name, arguments, &id, sink);
+            for LenientObject(call) in parse_or_default::<Vec<LenientObject<ChatToolCall<'_>>>>(message.tool_calls) {
+                out.add_function_call(call, &id, sink);
             }
         }
         "tool" => {

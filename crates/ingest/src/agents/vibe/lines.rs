@@ -4,10 +4,10 @@ use rethread_model::{EntryKind, ToolKind, ToolStatus};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::parse::content::MeasuredResult;
+use crate::parse::content::{ChatToolCall, MeasuredResult};
 use crate::parse::derived_header::DerivedHeader;
 use crate::parse::event_builder::EventBuilder;
-use crate::parse::lenient::{LenientBool, LenientObject, LenientText};
+use crate::parse::lenient::{LenientBool, LenientObject, LenientText, parse_or_default};
 use crate::parse::outcome::{labeled_code, outcome_with_code};
 use crate::parse::user_text::tag_content;
 use crate::parse::{ParseContext, TextSink, content_id, tool_kind};
@@ -34,24 +34,6 @@ struct VibeMessage<'a> {
     tool_call_id: LenientText<'a>,
     #[serde(borrow)]
     message_id: LenientText<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct VibeCall<'a> {
-    #[serde(borrow)]
-    id: LenientText<'a>,
-    #[serde(borrow)]
-    function: LenientObject<VibeFunction<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct VibeFunction<'a> {
-    #[serde(borrow)]
-    name: LenientText<'a>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
 }
 
 pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
@@ -89,11 +71,8 @@ fn add_assistant(message: VibeMessage<'_>, out: &mut EventBuilder, sink: &mut Te
         out.add_text(EntryKind::Reasoning, message.reasoning_content.into_string(), None, sink);
     }
     out.add_text(EntryKind::AssistantText, message.content.into_string(), Some(&id), sink);
-    let calls: Vec<LenientObject<VibeCall<'_>>> =
-        message.tool_calls.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-    for LenientObject(call) in calls {
-        let VibeFunction { name, arguments } = call.function.0;
-        out.add_tool_call(call.id, name.as_str(), arguments, &id, sink);
+    for LenientObject(call) in parse_or_default::<Vec<LenientObject<ChatToolCall<'_>>>>(message.tool_calls) {
+        out.add_function_call(call, &id, sink);
     }
 }
 
