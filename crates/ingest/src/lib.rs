@@ -29,7 +29,7 @@ pub use assemble::{
 };
 pub use filter::TranscriptFilter;
 pub use parse::{
-    EventBody, EventScope, ParsedLine, PromptDelivery, PromptOrigin, QueueStep, SessionHeader, TitleRank,
-    TranscriptEvent, TranscriptParser, UndoStep, is_machine_prompt, is_own_tool, tool_kind,
+    CallTarget, EventBody, EventScope, ParsedLine, PromptDelivery, PromptOrigin, QueueStep, SessionHeader, ShellReport,
+    TitleRank, TranscriptEvent, TranscriptParser, UndoStep, is_machine_prompt, is_own_tool, tool_kind,
 };
 pub use redact::{RedactionFindings, Redactor};

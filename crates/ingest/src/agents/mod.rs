@@ -43,7 +43,7 @@ use std::path::{Path, PathBuf};
 use rethread_model::{Agent, SessionKind};
 
 use crate::TranscriptEvent;
-use crate::parse::ParseContext;
+use crate::parse::{ParseContext, ShellReport};
 use crate::source::{
     ArchivedSession, DatabaseQueries, LiveSession, SessionDocument, SourceConfig, TranscriptHead, TranscriptPeek,
     split_address,
@@ -142,6 +142,8 @@ pub struct AgentFormat {
     pub session_id_in_path: fn(&str) -> Option<&str>,
     /// Whether a session can be in several layouts. It is then read from the first one that has it, if the paths show it.
     pub(crate) repeats_sessions: bool,
+    /// What the result of its shell tool says about a command, if the text has an exit code in a form of the agent's own.
+    pub shell_report: fn(&str) -> Option<ShellReport<'_>>,
     /// Sessions that the agent itself lists as running.
     pub(crate) live_sessions: fn(&SourceConfig) -> Vec<LiveSession>,
     /// The command that continues a session, with `{id}` in place of the session's id.
@@ -298,6 +300,7 @@ impl AgentFormat {
             names_subagents: false,
             session_id_in_path: |_| None,
             repeats_sessions: false,
+            shell_report: |_| None,
             live_sessions: |_| Vec::new(),
             resume: None,
             retention: Retention::Kept,

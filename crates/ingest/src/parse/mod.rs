@@ -13,11 +13,14 @@ pub(crate) mod protobuf;
 mod repair;
 mod shell_report;
 mod tool;
+mod tool_arguments;
 pub(crate) mod user_text;
 
 pub use machine_text::is_machine_prompt;
+pub use shell_report::ShellReport;
 pub(crate) use tool::describe_tool;
 pub use tool::{is_own_tool, tool_kind};
+pub use tool_arguments::CallTarget;
 
 use std::borrow::Cow;
 

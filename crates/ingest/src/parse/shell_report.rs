@@ -1,12 +1,12 @@
-//! Reads the report that the shell tool of Gemini CLI and Qwen Code writes about a command.
+//! What the result of a shell tool says about a command, and the form in which Gemini CLI and Qwen Code write it.
 
-/// What the report says about a command.
+/// What a report says about a command.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ShellReport<'a> {
+pub struct ShellReport<'a> {
     /// The command's own output.
-    pub(crate) output: &'a str,
-    /// The exit code. Newer versions leave out 0.
-    pub(crate) exit_code: Option<i32>,
+    pub output: &'a str,
+    /// The exit code. Some agents leave out 0.
+    pub exit_code: Option<i32>,
 }
 
 /// Lines that may follow the output. Older versions write each of them, newer ones only those that matter.

@@ -4,11 +4,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::EventBody;
-use crate::parse::TextSink;
 use crate::parse::content::MeasuredResult;
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientNumber, LenientObject, LenientText};
 use crate::parse::outcome::outcome_with_code;
+use crate::parse::{ShellReport, TextSink};
 use rethread_model::{ToolKind, ToolStatus};
 
 /// How the name of an MCP tool begins where its server is not named beside it.
@@ -120,6 +120,12 @@ pub(super) fn add_result(execution: ToolExecution<'_>, out: &mut EventBuilder, s
 fn without_guidance(text: &str) -> &str {
     let Some(at) = text.rfind(HOOK_GUIDANCE) else { return text };
     text[..at].rfind("\n\nTool \"").map_or(text, |start| &text[..start])
+}
+
+/// What the result of a command says, if it names an exit code.
+pub(super) fn shell_report(text: &str) -> Option<ShellReport<'_>> {
+    let (exit_code, output) = split_exit_code(without_guidance(text));
+    exit_code.map(|_| ShellReport { output, exit_code })
 }
 
 /// The exit code in the last line, and the output before that line.

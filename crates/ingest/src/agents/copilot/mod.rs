@@ -14,6 +14,7 @@ pub(super) use events::{CopilotHeader, events};
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
     call_ids_repeat: false,
     session_id_in_path: files::session_id_in_path,
+    shell_report: calls::shell_report,
     resume: Some("copilot --resume={id}"),
     notes: AgentNotes {
         versions: "0.0.3 – 1.0.102",

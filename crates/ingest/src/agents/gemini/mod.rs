@@ -6,7 +6,7 @@ mod lines;
 use rethread_model::Agent;
 
 use super::{AgentFormat, AgentNotes, Layout, Reads, Retention, Storage};
-use crate::parse::is_uuid;
+use crate::parse::{ShellReport, is_uuid};
 
 pub(super) use files::{is_transcript as is_session_file, load as load_document};
 pub(super) use lines::events as document_events;
@@ -15,6 +15,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     is_global_id: is_uuid,
     call_ids_repeat: false,
     session_id_in_path: files::session_id_in_path,
+    shell_report: |text| ShellReport::parse(text),
     resume: Some("gemini --resume {id}"),
     retention: Retention::Days(files::retention_days),
     notes: AgentNotes {

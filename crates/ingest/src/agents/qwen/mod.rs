@@ -7,13 +7,14 @@ use rethread_model::Agent;
 
 use super::gemini::{document_events, is_session_file, load_document};
 use super::{AgentFormat, AgentNotes, Layout, ProjectFolders, Reads, Storage};
-use crate::parse::is_uuid;
+use crate::parse::{ShellReport, is_uuid};
 
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
     is_global_id: is_uuid,
     // Models number their calls, and some begin again with every answer.
     call_ids_repeat: true,
     session_id_in_path: files::session_id_in_path,
+    shell_report: |text| ShellReport::parse(text),
     resume: Some("qwen --resume {id}"),
     notes: AgentNotes {
         versions: "0.1 – 0.24",
