@@ -77,7 +77,7 @@ pub use facts::{
     FixRequest, WorkflowRequest,
 };
 pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
-pub use hook::{HOSTS, HostProtocol};
+pub use hook::{DeliveryNotes, HOSTS, HostProtocol};
 pub use index::{IndexOutcome, IndexReport, expects_panic};
 pub use install::{
     DiffLine, FileChange, HostInstaller, INSTALLERS, InstallError, InstallLocation, InstallPlan, InstallScope,

@@ -194,6 +194,12 @@ impl ReadStore {
         self.sql.exists(&sql, values![key.agent, key.external_id])
     }
 
+    /// Whether text for a session waits for an event of its host that delivers it.
+    pub fn has_held_injections(&self, key: SessionKey<'_>) -> Result<bool, StoreError> {
+        let sql = format!("SELECT 1 FROM injection WHERE {BY_EXTERNAL_ID} AND is_held");
+        self.sql.exists(&sql, values![key.agent, key.external_id])
+    }
+
     /// The last injections into a session, newest first.
     pub fn injections(&self, key: SessionKey<'_>, limit: u64) -> Result<Vec<InjectionRow>, StoreError> {
         let sql = format!(
@@ -277,6 +283,26 @@ impl Batch<'_> {
     pub fn set_new_context(&mut self, key: SessionKey<'_>, is_new: bool) -> Result<(), StoreError> {
         let key = columns! { agent: key.agent, external_id: key.external_id };
         self.upsert("context_state", key, columns! { is_new_context: is_new })
+    }
+
+    /// Holds the last injection back: the session's host did not deliver it.
+    pub fn hold_last_injection(&mut self, key: SessionKey<'_>) -> Result<(), StoreError> {
+        let sql = format!(
+            "UPDATE injection SET is_held = TRUE WHERE space = ?1 AND number = (SELECT max(number) FROM injection
+             WHERE {BY_EXTERNAL_ID})"
+        );
+        self.sql.run(&sql, values![key.agent, key.external_id])
+    }
+
+    /// The texts of held injections since a time, oldest first. They are no longer held afterwards.
+    pub fn release_injections(&mut self, key: SessionKey<'_>, since: Timestamp) -> Result<Vec<String>, StoreError> {
+        let held = format!("SELECT at, text FROM injection WHERE {BY_EXTERNAL_ID} AND is_held ORDER BY number");
+        let held = self
+            .sql
+            .all(&held, values![key.agent, key.external_id], |row| Ok((row.time("at")?, row.string("text")?)))?;
+        let sql = format!("UPDATE injection SET is_held = FALSE WHERE {BY_EXTERNAL_ID} AND is_held");
+        self.sql.run(&sql, values![key.agent, key.external_id])?;
+        Ok(held.into_iter().filter(|(at, _)| *at >= since).map(|(_, text)| text).collect())
     }
 
     /// Stores an injection and drops the oldest ones of the session.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use rethread_ingest::CallTarget;
 use rethread_ingest::facts::{GitCall, git_calls};
 use rethread_model::{Entry, Session, Timestamp, ToolKind, ToolUse};
 use rethread_recall::{CollidingChange, InjectionSection, SectionKind, collision_line};
@@ -30,18 +31,22 @@ pub(crate) enum CollisionIntent {
 }
 
 impl CollisionIntent {
-    /// Returns `None` for calls that cannot collide.
-    pub(crate) fn from_call(kind: ToolKind, target: &str) -> Option<Self> {
+    /// What a call is about to do that can collide.
+    pub(crate) fn of_call(kind: ToolKind, target: CallTarget) -> Vec<Self> {
         match kind {
-            ToolKind::Write | ToolKind::Edit if !target.is_empty() => Some(CollisionIntent::Edit(target.to_owned())),
+            ToolKind::Write | ToolKind::Edit => target.paths.into_iter().map(Self::Edit).collect(),
             ToolKind::Command => {
-                let mut calls = git_calls(target).into_iter();
+                let mut calls = git_calls(&target.command).into_iter();
                 // What follows a switch of its own happens on a branch that the caller chose.
-                let call = calls.find(|call| call.switches_branch() || call.commits())?;
-                let is_switch = call.switches_branch();
-                Some(if is_switch { Self::SwitchBranch(call.folder) } else { Self::Commit(call.folder) })
+                let call = calls.find(|call| call.switches_branch() || call.commits());
+                let git = call.map(|call| match call.switches_branch() {
+                    true => Self::SwitchBranch(call.folder),
+                    false => Self::Commit(call.folder),
+                });
+                // A command can also apply a patch.
+                target.paths.into_iter().map(Self::Edit).chain(git).collect()
             }
-            _ => None,
+            _ => Vec::new(),
         }
     }
 
@@ -60,15 +65,24 @@ impl AwarenessService<'_> {
     pub(crate) fn inject_before_call(
         self,
         caller: &Caller,
-        intent: &CollisionIntent,
+        intents: &[CollisionIntent],
     ) -> Result<Option<String>, EngineError> {
+        if intents.is_empty() {
+            return Ok(None);
+        }
         let (began, now) = (Instant::now(), self.engine.now());
         let Some(mut store) = self.engine.existing_writer()? else { return Ok(None) };
         let project = self.project_of(&store, caller)?;
         self.catch_up(&mut store, &project, Some(caller), now)?;
         self.sync_caller_transcript(&mut store, caller)?;
-        let Some(collision) = find_collision(&store, caller, &project, intent, now)? else { return Ok(None) };
-        let Collision { text, dedupe_text: reason } = collision;
+        let mut found = None;
+        for intent in intents {
+            found = find_collision(&store, caller, &project, intent, now)?;
+            if found.is_some() {
+                break;
+            }
+        }
+        let Some(Collision { text, dedupe_text: reason }) = found else { return Ok(None) };
         // A sub-agent has a context of its own.
         let key = text_hash(&format!("{reason}{}", caller.subagent.as_deref().unwrap_or_default()));
         let section = InjectionSection { kind: SectionKind::Collision, text, reason, dedupe_keys: vec![key] };

@@ -28,10 +28,23 @@ pub(crate) enum InjectionTrigger<'a> {
     Prompt(&'a str),
     /// A session was opened again with its context intact.
     Resume,
+    /// The same in a host that may report no prompt.
+    StartWithActivity,
     /// A session continues with a new context, after a compaction.
     NewContext,
     /// A session starts in the place of one whose context the user cleared, given by the agent's id.
     Cleared(&'a str),
+}
+
+/// A session that starts or resumes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SessionStart<'a> {
+    /// The host's word for what started it, such as `resume` or `clear`.
+    pub(crate) source: &'a str,
+    /// Whether what was injected before is no longer in its context.
+    pub(crate) is_context_new: bool,
+    /// Whether to inject what other sessions did, because no prompt may be reported.
+    pub(crate) brings_activity: bool,
 }
 
 /// What to inject, before it is recorded.
@@ -54,19 +67,25 @@ impl AwarenessService<'_> {
         if is_machine_prompt(prompt) {
             return Ok(None);
         }
-        let project = self.project_of(&store, caller)?;
-        match self.catch_up(&mut store, &project, Some(caller), self.engine.now()) {
+        self.read_other_sessions(&mut store, caller)?;
+        let Some(event) = prompt_event(prompt) else { return Ok(None) };
+        let event = event.at(self.engine.now());
+        self.inject(&mut store, caller, InjectionTrigger::Prompt(prompt), before, &event, began)
+    }
+
+    /// Reads what other sessions of the project wrote, as far as that is possible while the agent waits.
+    fn read_other_sessions(self, store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
+        let project = self.project_of(store, caller)?;
+        match self.catch_up(store, &project, Some(caller), self.engine.now()) {
             Ok(true) => {}
-            // Too much to read while the agent waits: it is reported with the next prompt.
+            // Too much to read: it is reported with the next prompt.
             Ok(false) => {
                 self.engine.start_detached(&["sync"]);
             }
             // What was stored before is still worth reporting.
             Err(error) => self.engine.journal().error("inject", &error),
         }
-        let Some(event) = prompt_event(prompt) else { return Ok(None) };
-        let event = event.at(self.engine.now());
-        self.inject(&mut store, caller, InjectionTrigger::Prompt(prompt), before, &event, began)
+        Ok(())
     }
 
     /// What to inject before a message of a thread, if it fits into `max_tokens`. Marks it as injected.
@@ -101,9 +120,9 @@ impl AwarenessService<'_> {
     pub(crate) fn inject_on_session_start(
         self,
         caller: &Caller,
-        source: &str,
-        is_context_new: bool,
+        start: &SessionStart<'_>,
     ) -> Result<Option<String>, EngineError> {
+        let SessionStart { source, is_context_new, brings_activity } = *start;
         let began = Instant::now();
         let mut store = self.engine.writer()?;
         let before = last_activity(&store, caller)?;
@@ -121,9 +140,13 @@ impl AwarenessService<'_> {
                 self.skip_cleared_session(&mut store, caller.key(), cleared, (&project, self.engine.now()))?;
             }
         }
+        if brings_activity {
+            self.read_other_sessions(&mut store, caller)?;
+        }
         let event = start_event(source).at(self.engine.now());
         let trigger = match &cleared {
             Some(external_id) => InjectionTrigger::Cleared(external_id),
+            None if brings_activity && !is_context_new => InjectionTrigger::StartWithActivity,
             None if is_context_new => InjectionTrigger::NewContext,
             None => InjectionTrigger::Resume,
         };
@@ -281,7 +304,7 @@ impl InjectionTrigger<'_> {
     fn entities(self) -> Vec<String> {
         match self {
             InjectionTrigger::Prompt(prompt) => entities_in(prompt),
-            InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -289,9 +312,7 @@ impl InjectionTrigger<'_> {
     fn hook_event_name(&self, agent: Agent) -> &'static str {
         let kind = match self {
             InjectionTrigger::Prompt(_) => HookEventKind::Prompt,
-            InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => {
-                HookEventKind::SessionStarted { is_context_new: false }
-            }
+            _ => HookEventKind::SessionStarted { is_context_new: false },
         };
         HostProtocol::of(agent).and_then(|host| host.name_of(kind)).unwrap_or_default()
     }
@@ -317,7 +338,7 @@ pub(crate) fn prompt_event(prompt: &str) -> Option<SessionEvent> {
 fn prompt_event_of(trigger: InjectionTrigger<'_>) -> Option<SessionEvent> {
     match trigger {
         InjectionTrigger::Prompt(prompt) => prompt_event(prompt),
-        InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => None,
+        _ => None,
     }
 }
 

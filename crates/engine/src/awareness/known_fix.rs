@@ -9,9 +9,7 @@ use rethread_recall::{
     DECISION_PREDICATES, InjectionSection, SectionKind, best_fix, decision_line, decisions, fix_line, known_fixes,
     memory_block,
 };
-use rethread_store::{FactQuery, FactRow, ReadStore, SessionScope};
-
-use serde_json::Value;
+use rethread_store::{FactQuery, FactRow, ReadStore, SessionScope, Store};
 
 use super::caller::Caller;
 use super::inject::{inject_once, text_hash};
@@ -27,6 +25,10 @@ const FIX_PREDICATES: [Predicate; 2] = [Predicate::FixedBy, Predicate::NotFixedB
 const ERROR_WORDS: [&str; 8] = ["rror", "FAIL", "xception", "panicked", "fatal", "not found", "denied", "No such"];
 /// Number of decisions searched for one that names a file.
 const MAX_DECISIONS_SEARCHED: u64 = 300;
+
+/// How far back a host's transcript is searched for failed commands that the host did not report, and how many.
+const HIDDEN_FAILURE_MILLIS: i64 = 10 * 60_000;
+const MAX_HIDDEN_FAILURES: usize = 3;
 
 /// A line about a known fix or decision.
 pub(super) struct KnownFactLine {
@@ -52,24 +54,57 @@ impl AwarenessService<'_> {
         caller: &Caller,
         used: &HookToolCall,
     ) -> Result<Option<String>, EngineError> {
-        let (began, now) = (Instant::now(), self.engine.now());
-        let Some(error) = used.error.as_deref().filter(|_| tool_kind(&used.name) == ToolKind::Command) else {
-            return Ok(None);
-        };
-        let command = used.input.get("command").and_then(Value::as_str).unwrap_or_default();
-        if !self.engine.settings().inject.memory || used.is_interrupted || is_read_only(command) {
+        if tool_kind(&used.name) != ToolKind::Command || used.is_interrupted || is_read_only(&used.target().command) {
             return Ok(None);
         }
-        let Some(message) = identifying_line(&both_ends(error)) else { return Ok(None) };
+        let message = match (&used.error, &used.unjudged_output) {
+            (Some(error), _) => identifying_line(&both_ends(error)),
+            // The host does not say whether it failed: only a line that clearly reports a failure counts.
+            (None, Some(output)) => failure_line(&both_ends(output)),
+            (None, None) => None,
+        };
+        let Some(message) = message else { return Ok(None) };
         let Some(mut store) = self.engine.existing_writer()? else { return Ok(None) };
-        let project = self.project_of(&store, caller)?;
-        let finder = FactFinder { store: &store, caller, project: &project, now };
-        let Some(known) = finder.known_fix(&message)? else { return Ok(None) };
-        let reason = known.reason.to_owned();
-        let text = memory_block(&[known.text]);
-        let part = InjectionSection { kind: SectionKind::Memory, text, reason, dedupe_keys: vec![known.dedupe_key] };
-        let budget = self.engine.settings().inject.budget_tokens;
-        inject_once(&mut store, caller, part, budget, "PostToolUseFailure", now, began)
+        self.inject_fix(&mut store, caller, [message].into_iter())
+    }
+
+    /// The same in a host that reports only tool calls that succeed: failed commands are in the transcript.
+    pub(crate) fn inject_after_hidden_failure(self, caller: &Caller) -> Result<Option<String>, EngineError> {
+        let Some(mut store) = self.engine.existing_writer()? else { return Ok(None) };
+        self.sync_caller_transcript(&mut store, caller)?;
+        let since = Timestamp::from_millis(self.engine.now().as_millis() - HIDDEN_FAILURE_MILLIS);
+        let Some((number, _)) = store.session_by_external_id(caller.key())? else { return Ok(None) };
+        let entries = store.entries_since(number, None, since)?.entries.into_iter().rev();
+        let calls = entries.filter_map(|entry| entry.tool).filter(|tool| tool.kind == Some(ToolKind::Command));
+        let failed = calls.filter_map(|tool| tool.outcome).filter(|outcome| outcome.status.is_error());
+        self.inject_fix(&mut store, caller, failed.filter_map(|outcome| outcome.error).take(MAX_HIDDEN_FAILURES))
+    }
+
+    /// Injects the first known fix for these errors that the session did not get yet.
+    fn inject_fix(
+        self,
+        store: &mut Store,
+        caller: &Caller,
+        messages: impl Iterator<Item = String>,
+    ) -> Result<Option<String>, EngineError> {
+        if !self.engine.settings().inject.memory {
+            return Ok(None);
+        }
+        let (began, now) = (Instant::now(), self.engine.now());
+        let project = self.project_of(store, caller)?;
+        for message in messages {
+            let finder = FactFinder { store, caller, project: &project, now };
+            let Some(known) = finder.known_fix(&message)? else { continue };
+            let reason = known.reason.to_owned();
+            let text = memory_block(&[known.text]);
+            let dedupe_keys = vec![known.dedupe_key];
+            let part = InjectionSection { kind: SectionKind::Memory, text, reason, dedupe_keys };
+            let budget = self.engine.settings().inject.budget_tokens;
+            if let Some(text) = inject_once(store, caller, part, budget, "PostToolUseFailure", now, began)? {
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
     }
 }
 

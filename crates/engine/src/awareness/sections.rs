@@ -44,7 +44,7 @@ impl AwarenessService<'_> {
     ) -> Result<(Vec<InjectionSection>, Vec<String>), EngineError> {
         let (sections, skipped) = (Vec::new(), Vec::new());
         let mut builder = SectionBuilder { engine: self.engine, store, caller, context, sections, skipped };
-        if let InjectionTrigger::Prompt(_) = trigger {
+        if let InjectionTrigger::Prompt(_) | InjectionTrigger::StartWithActivity = trigger {
             builder.add_activity_section();
         }
         // A thread's log is its context, and it searches memory only if its user allows that.

@@ -1,9 +1,11 @@
 //! Short one-line texts about tool calls for hot memory and the event log, without secrets.
 
-use rethread_ingest::{RedactionFindings, Redactor, is_own_tool, tool_kind};
+use rethread_ingest::{CallTarget, RedactionFindings, Redactor, is_own_tool, tool_kind};
 use rethread_model::{ToolUse, clip, one_line, relative_path};
 use rethread_recall::ToolCallSummary;
 use serde_json::Value;
+
+use super::collision::CollisionIntent;
 
 /// Maximum length of a path, and of a tool's name.
 const PATH_CHARS: usize = 200;
@@ -37,24 +39,33 @@ pub(crate) struct HookToolCall {
     pub(crate) output_chars: usize,
     /// The error message if the call failed.
     pub(crate) error: Option<String>,
+    /// The output of a command, if the host does not say whether it failed.
+    pub(crate) unjudged_output: Option<String>,
     /// Whether the user interrupted it.
     pub(crate) is_interrupted: bool,
 }
+
+/// Names of the arguments with the text that an edit replaces, and with the new text.
+const OLD_TEXT_KEYS: [&str; 5] = ["old_string", "oldText", "old_str", "oldString", "old_text"];
+const NEW_TEXT_KEYS: [&str; 5] = ["new_string", "newText", "new_str", "newString", "new_text"];
+/// Names of the arguments with the text of a new file.
+const CONTENT_KEYS: [&str; 3] = ["content", "file_text", "contents"];
 
 impl HookToolCall {
     /// The hot memory text; `None` for calls that change nothing.
     pub(crate) fn hot_text(&self, project: &str) -> Option<String> {
         // A call with several edits is described by the first.
         let value = |name: &str| self.input.get(name).or_else(|| self.input.get("edits")?.get(0)?.get(name));
-        let text = |name: &str| value(name).and_then(Value::as_str).unwrap_or_default();
-        let (old, new) =
-            ([text("old_string"), text("oldText")].concat(), [text("new_string"), text("newText")].concat());
+        let text = |names: &[&str]| names.iter().find_map(|name| value(name)?.as_str()).unwrap_or_default();
+        let (old, new) = (text(&OLD_TEXT_KEYS), text(&NEW_TEXT_KEYS));
+        let content = CONTENT_KEYS.iter().find_map(|name| self.input.get(name)?.as_str());
+        let target = self.target();
         let call = ToolCallSummary {
             name: &self.name,
             kind: tool_kind(&self.name),
-            target: self.path().unwrap_or_else(|| text("command")),
-            line_count: self.input.get("content").and_then(Value::as_str).map(|content| content.lines().count()),
-            replacement: (!old.is_empty() || !new.is_empty()).then_some((old.as_str(), new.as_str())),
+            target: target.paths.first().unwrap_or(&target.command),
+            line_count: content.map(|content| content.lines().count()),
+            replacement: (!old.is_empty() || !new.is_empty()).then_some((old, new)),
             error: self.error.as_deref(),
         };
         hot_text_of(&call, Some(project))
@@ -62,18 +73,26 @@ impl HookToolCall {
 
     /// The event log text: tool, file and output size.
     pub(crate) fn event_detail(&self, project: &str) -> String {
-        let path = self.path().map(|path| format!(" {}", preview(relative_path(path, Some(project)), PATH_CHARS)));
+        let target = self.target();
+        let path = target.paths.first().map(|path| relative_path(path, Some(project)));
+        let path = path.map(|path| format!(" {}", preview(path, PATH_CHARS)));
         let name = preview(&self.name, NAME_CHARS);
         format!("{name}{} ({} characters)", path.unwrap_or_default(), self.output_chars)
     }
 
     /// The tool and the file it was called on.
     pub(crate) fn tool_and_file(&self) -> (String, Option<String>) {
-        (preview(&self.name, NAME_CHARS), self.path().map(|path| preview(path, PATH_CHARS)))
+        (preview(&self.name, NAME_CHARS), self.target().paths.first().map(|path| preview(path, PATH_CHARS)))
     }
 
-    fn path(&self) -> Option<&str> {
-        ["file_path", "path", "notebook_path"].iter().find_map(|name| self.input.get(*name)?.as_str())
+    /// What the call is about to do that can collide with another session.
+    pub(crate) fn collision_intents(&self) -> Vec<CollisionIntent> {
+        CollisionIntent::of_call(tool_kind(&self.name), self.target())
+    }
+
+    /// The files and the command that the call names.
+    pub(super) fn target(&self) -> CallTarget {
+        CallTarget::of(&self.input)
     }
 }
 

@@ -2,22 +2,27 @@
 //!
 //! Each host has its own event names, fields and answers: a value in `hosts`, which `protocol.rs` applies.
 
+mod answer;
 mod hosts;
+mod payload;
+mod plugin_events;
 mod protocol;
+mod recognize;
 mod spool;
+mod undelivered;
 
-use rethread_ingest::tool_kind;
 use rethread_model::Agent;
 use serde_json::{Value, json};
 
-use crate::awareness::{Caller, CollisionIntent, preview, prompt_event, start_event};
+use crate::awareness::{Caller, SessionStart, preview, prompt_event, start_event};
 use crate::lifecycle::SessionEvent;
 use crate::{EngineError, HookService};
 
 pub use hosts::HOSTS;
+use payload::HookPayload;
+use protocol::HookEvent;
 pub(crate) use protocol::HookEventKind;
-pub use protocol::HostProtocol;
-use protocol::{HookEvent, HookPayload};
+pub use protocol::{DeliveryNotes, HostProtocol};
 pub(crate) use spool::SpoolFile;
 use spool::SpooledAction;
 
@@ -29,11 +34,12 @@ const REASON_CHARS: usize = 100;
 const ANSWER_CHARS: usize = 200;
 
 impl HookService<'_> {
-    /// Handles an event of an agent. Returns the JSON object to print, if any.
+    /// Handles an event of an agent. Returns the JSON object to print, if any; a string is printed as it is.
     pub fn handle(self, agent: Agent, input: &[u8]) -> Result<Option<Value>, EngineError> {
-        let Some((host, payload)) = HostProtocol::of(agent).zip(self.parse_payload(agent, input)) else {
+        let Some((named, payload)) = HostProtocol::of(agent).zip(self.parse_payload(agent, input)) else {
             return Ok(None);
         };
+        let Some(host) = recognize::calling_host(named, &payload, &self.engine.environment) else { return Ok(None) };
         if host.ignored.iter().any(|condition| condition.is_met(&payload)) {
             return Ok(None);
         }
@@ -41,16 +47,21 @@ impl HookService<'_> {
             self.log_unknown_session(agent, host.event_name(&payload));
             return Ok(None);
         };
-        let Some(event) = host.decode(payload) else { return Ok(None) };
-        let mut answer = match self.handle_event(&caller, &event) {
-            Ok(text) => text.map(|text| host.context.encode(event.rule.name, &text)),
-            // It would be lost; the next event that takes a notice brings it.
-            Err(error) if !event.rule.takes_notice => return Err(error),
-            Err(error) => {
-                let notice = self.engine.maintenance().replace_store_in_hook(&error).ok_or(error)?;
-                Some(host.notice.encode(event.rule.name, &notice))
-            }
-        };
+        let Some(event) = host.decode(&payload) else { return Ok(None) };
+        // A sub-agent's context is not the session's: what it does not get now is of no use later.
+        if caller.subagent.is_some() && !event.rule.delivers && event.rule.kind == HookEventKind::ToolStarting {
+            return Ok(None);
+        }
+        let mut answer =
+            match self.handle_event(&caller, &event).and_then(|text| self.deliverable(&caller, &event, text)) {
+                Ok(text) => text.map(|text| host.context.encode(event.rule.name, &text)),
+                // It would be lost; the next event that takes a notice brings it.
+                Err(error) if !event.rule.takes_notice => return Err(error),
+                Err(error) => {
+                    let notice = self.engine.maintenance().replace_store_in_hook(&error).ok_or(error)?;
+                    Some(host.notice.encode(event.rule.name, &notice))
+                }
+            };
         if let Some(field) = host.card_name.filter(|_| event.rule.kind == HookEventKind::Prompt)
             && let Some(name) = self.engine.cards().written_name(caller.key())?
         {
@@ -70,19 +81,21 @@ impl HookService<'_> {
             return Ok(None);
         }
         let HookEvent { text, call, .. } = event;
+        if self.is_repeated(caller, event)? {
+            return Ok(None);
+        }
         match event.rule.kind {
             HookEventKind::Ignored => Ok(None),
             HookEventKind::SessionStarted { is_context_new } => {
                 let source = if text.is_empty() { "startup" } else { text };
+                let start = SessionStart { source, is_context_new, brings_activity: event.rule.brings_activity };
                 let event = start_event(source);
                 let action = if is_context_new {
                     SpooledAction::StartWithNewContext(event)
                 } else {
                     SpooledAction::Event(event)
                 };
-                self.or_spool(caller, action, || {
-                    engine.awareness().inject_on_session_start(caller, source, is_context_new)
-                })
+                self.or_spool(caller, action, || engine.awareness().inject_on_session_start(caller, &start))
             }
             HookEventKind::ContextCompacted => self.or_spool(caller, SpooledAction::ContextReplaced, || {
                 engine.awareness().mark_context_new(caller).map(|()| None)
@@ -93,19 +106,17 @@ impl HookService<'_> {
                 }),
                 None => engine.awareness().inject_on_prompt(caller, text),
             },
-            HookEventKind::ToolStarting => {
-                match CollisionIntent::from_call(tool_kind(&call.name), call_target(&call.input)) {
-                    Some(intent) => engine.awareness().inject_before_call(caller, &intent),
-                    None => Ok(None),
-                }
-            }
+            HookEventKind::ToolStarting => engine.awareness().inject_before_call(caller, &call.collision_intents()),
             HookEventKind::ToolFinished | HookEventKind::ToolFailed => {
                 let event = SessionEvent::of_tool_call(call, &caller.project());
                 let is_recorded = self.record_or_spool(caller, &event, false)?.is_some();
                 if caller.subagent.is_some() || !is_recorded {
                     return Ok(None);
                 }
-                engine.awareness().inject_after_failure(caller, call)
+                match HostProtocol::of(caller.agent) {
+                    Some(host) if host.hides_failures => engine.awareness().inject_after_hidden_failure(caller),
+                    _ => engine.awareness().inject_after_failure(caller, call),
+                }
             }
             HookEventKind::TurnFinished => {
                 let event = SessionEvent::new("response_completed", preview(text, ANSWER_CHARS));
@@ -171,12 +182,4 @@ impl HookService<'_> {
         let fields = [("agent", agent.as_str().into()), ("hook", preview(event, EVENT_NAME_CHARS).into())];
         self.engine.journal().event("hook_without_session", None, &fields);
     }
-}
-
-/// The argument that names the file or command of a call.
-fn call_target(input: &Value) -> &str {
-    ["file_path", "notebook_path", "path", "command"]
-        .iter()
-        .find_map(|name| input.get(*name)?.as_str())
-        .unwrap_or_default()
 }

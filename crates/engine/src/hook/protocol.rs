@@ -1,40 +1,53 @@
 //! How a host talks to us: what its hook events are called, where their data is, and what an answer looks like.
 //!
-//! A host is a value, [`HostProtocol`]; this file reads every host's input and writes every host's answer.
+//! A host is a value, [`HostProtocol`]; this file reads every host's input.
 
 use std::path::{Path, PathBuf};
 
-use rethread_model::Agent;
-use serde_json::{Map, Value, json};
+use rethread_ingest::agents::format_of;
+use rethread_ingest::tool_kind;
+use rethread_model::{Agent, ToolKind};
+use serde_json::Value;
 
+use super::answer::AnswerForm;
+use super::payload::{HookPayload, PayloadCondition, Place, text_at, value_at};
 use crate::awareness::{Caller, HookToolCall};
-
-/// The JSON object that a host sends with an event.
-pub(super) type HookPayload = Map<String, Value>;
 
 /// A program that calls our hook. The fields after `ignored` say where an event's data is in the payload.
 #[derive(Debug)]
 pub struct HostProtocol {
     /// The agent whose sessions these are. Its name is the value of `rethread hook`.
     pub agent: Agent,
+    /// Whose hooks the host runs, if it has none of its own that we install.
+    pub runs_hooks_of: Option<Agent>,
+    /// Whether the host can report an event twice, because it also runs another host's hooks.
+    pub(super) repeats_events: bool,
     /// The first rule that fits an event applies; other events are ignored.
     pub(super) events: &'static [EventRule],
     /// Input to ignore as a whole.
     pub(super) ignored: &'static [PayloadCondition],
-    pub(super) event: &'static str,
-    pub(super) session_id: &'static str,
-    pub(super) transcript: &'static str,
-    pub(super) cwd: &'static str,
+    pub(super) event: Place,
+    pub(super) session_id: Place,
+    /// The session of a sub-agent's parent, if `session_id` is then the sub-agent's.
+    pub(super) parent_session: Place,
+    pub(super) transcript: Place,
+    pub(super) cwd: Place,
     /// Present if a sub-agent caused the event.
-    pub(super) subagent: &'static str,
-    pub(super) tool_name: &'static str,
-    pub(super) tool_input: &'static str,
-    pub(super) tool_output: &'static str,
+    pub(super) subagent: Place,
+    pub(super) tool_name: Place,
+    pub(super) tool_input: Place,
+    pub(super) tool_output: Place,
     /// The length of the output, if the host sends that instead.
-    pub(super) output_chars: &'static str,
-    pub(super) error: &'static str,
+    pub(super) output_chars: Place,
+    pub(super) error: Place,
+    /// The exit code of a command. Without one, the agent's `shell_report` looks for it in the output.
+    pub(super) exit_code: Place,
+    /// Whether the payload does not show if a command failed.
+    pub(super) hides_outcome: bool,
+    /// Whether the host reports only tool calls that succeeded.
+    pub(super) hides_failures: bool,
     /// True if the user interrupted the tool.
-    pub(super) is_interrupt: &'static str,
+    pub(super) is_interrupt: Place,
     /// How text for the model is answered.
     pub(super) context: AnswerForm,
     /// How a message to the user is answered.
@@ -45,6 +58,25 @@ pub struct HostProtocol {
     pub(crate) max_context_bytes: Option<usize>,
     /// The variable in which the host names the project it was started in.
     pub(crate) project_variable: Option<&'static str>,
+    /// Where our text gets to the model, and how that was verified.
+    pub delivery: DeliveryNotes,
+}
+
+/// What the documentation says about a host: which text reaches the model, by event. `–` if none does.
+#[derive(Clone, Copy, Debug)]
+pub struct DeliveryNotes {
+    /// When a session starts or resumes.
+    pub session_start: &'static str,
+    /// With each prompt.
+    pub prompt: &'static str,
+    /// Before a tool is called.
+    pub before_tool: &'static str,
+    /// After a failed command.
+    pub after_failure: &'static str,
+    /// After the context was compacted.
+    pub compaction: &'static str,
+    /// With which version of the host this was seen, or that it is taken from documentation.
+    pub verified: &'static str,
 }
 
 /// What an event of a host means.
@@ -54,52 +86,40 @@ pub(super) struct EventRule {
     pub(super) name: &'static str,
     pub(super) kind: HookEventKind,
     when: Option<PayloadCondition>,
-    /// The field with the text of the event: prompt, answer, source or reason.
-    text: &'static str,
+    /// The place of the event's text: prompt, answer, source or reason.
+    text: Place,
     /// Whether the host shows a notice that it gets with this event. Notices wait for such an event.
     pub(super) takes_notice: bool,
+    /// Whether text in the answer reaches the model. Otherwise it waits for an event whose text does.
+    pub(super) delivers: bool,
+    /// Whether a starting session learns what other sessions did, because the host may report no prompt.
+    pub(super) brings_activity: bool,
 }
 
 impl EventRule {
     pub(super) const fn new(name: &'static str, kind: HookEventKind) -> Self {
-        Self { name, kind, when: None, text: "", takes_notice: false }
+        Self { name, kind, when: None, text: "", takes_notice: false, delivers: true, brings_activity: false }
     }
 
     pub(super) const fn when(self, when: PayloadCondition) -> Self {
         Self { when: Some(when), ..self }
     }
 
-    pub(super) const fn text(self, text: &'static str) -> Self {
+    pub(super) const fn text(self, text: Place) -> Self {
         Self { text, ..self }
     }
 
     pub(super) const fn takes_notice(self) -> Self {
         Self { takes_notice: true, ..self }
     }
-}
 
-/// A condition on the payload.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum PayloadCondition {
-    /// A field is one of these texts.
-    Is(&'static str, &'static [&'static str]),
-    /// A field is a text, but none of these.
-    IsOther(&'static str, &'static [&'static str]),
-    /// A field is true.
-    True(&'static str),
-    /// A field is not a text.
-    Missing(&'static str),
-}
+    /// The host does not pass the answer on to the model.
+    pub(super) const fn dropped(self) -> Self {
+        Self { delivers: false, ..self }
+    }
 
-impl PayloadCondition {
-    pub(super) fn is_met(self, payload: &HookPayload) -> bool {
-        let text = |field| payload.get(field).and_then(Value::as_str);
-        match self {
-            PayloadCondition::Is(field, texts) => text(field).is_some_and(|text| texts.contains(&text)),
-            PayloadCondition::IsOther(field, texts) => text(field).is_some_and(|text| !texts.contains(&text)),
-            PayloadCondition::True(field) => payload.get(field).is_some_and(|value| *value == true),
-            PayloadCondition::Missing(field) => text(field).is_none(),
-        }
+    pub(super) const fn brings_activity(self) -> Self {
+        Self { brings_activity: true, ..self }
     }
 }
 
@@ -116,7 +136,7 @@ pub(crate) enum HookEventKind {
     Prompt,
     /// A tool is about to be called.
     ToolStarting,
-    /// A tool call finished. It failed if there is an error text.
+    /// A tool call finished. It failed if there is an error text or an exit code other than 0.
     ToolFinished,
     /// A tool call failed, with or without an error text.
     ToolFailed,
@@ -140,36 +160,18 @@ pub(super) struct HookEvent {
     pub(super) call: HookToolCall,
 }
 
-/// Where the text is in an answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum AnswerForm {
-    /// `{"hookSpecificOutput": {"hookEventName": "…", "additionalContext": "…"}}`.
-    Nested,
-    /// A field of this name.
-    Field(&'static str),
-    /// A message of this type: `{"customType": "…", "content": "…"}`.
-    Message(&'static str),
-}
-
-impl AnswerForm {
-    pub(super) fn encode(self, event: &str, text: &str) -> Value {
-        match self {
-            Self::Nested => json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}),
-            Self::Field(name) => json!({name: text}),
-            Self::Message(kind) => json!({"customType": kind, "content": text}),
-        }
-    }
-}
-
 impl HostProtocol {
     /// The form that Claude Code introduced and most hosts took over in part. A host states what differs.
-    pub(super) const fn new(agent: Agent, events: &'static [EventRule]) -> Self {
+    pub(super) const fn new(agent: Agent, events: &'static [EventRule], delivery: DeliveryNotes) -> Self {
         Self {
             agent,
+            runs_hooks_of: None,
+            repeats_events: false,
             events,
             ignored: &[],
             event: "hook_event_name",
             session_id: "session_id",
+            parent_session: "",
             transcript: "transcript_path",
             cwd: "cwd",
             subagent: "agent_id",
@@ -178,40 +180,46 @@ impl HostProtocol {
             tool_output: "tool_response",
             output_chars: "output_chars",
             error: "error",
+            exit_code: "",
+            hides_outcome: false,
+            hides_failures: false,
             is_interrupt: "is_interrupt",
             context: AnswerForm::Nested,
             notice: AnswerForm::Field("systemMessage"),
             card_name: None,
             max_context_bytes: None,
             project_variable: None,
+            delivery,
         }
     }
 
     /// The session that sent the payload; `None` if it names none.
     pub(super) fn caller(&self, payload: &HookPayload, default_cwd: &Path) -> Option<Caller> {
-        let text = |field: &str| payload.get(field).and_then(Value::as_str);
+        let text = |place| value_at(payload, place).and_then(Value::as_str);
+        let subagent = text(self.subagent).map(str::to_owned);
+        let parent = text(self.parent_session).filter(|_| subagent.is_some());
         Some(Caller {
             agent: self.agent,
-            external_id: text(self.session_id).filter(|id| !id.is_empty())?.to_owned(),
-            cwd: text(self.cwd).map_or_else(|| default_cwd.to_owned(), PathBuf::from),
+            external_id: parent.or(text(self.session_id)).filter(|id| !id.is_empty())?.to_owned(),
+            cwd: text_at(payload, self.cwd).map_or_else(|| default_cwd.to_owned(), |cwd| PathBuf::from(cwd.as_ref())),
             transcript: text(self.transcript).map(PathBuf::from),
-            subagent: text(self.subagent).map(str::to_owned),
+            subagent,
         })
     }
 
     /// The host's name for the event of a payload.
     pub(super) fn event_name<'a>(&self, payload: &'a HookPayload) -> &'a str {
-        payload.get(self.event).and_then(Value::as_str).unwrap_or_default()
+        value_at(payload, self.event).and_then(Value::as_str).unwrap_or_default()
     }
 
     /// The event of a payload, or `None` if no rule fits it.
-    pub(super) fn decode(&self, mut payload: HookPayload) -> Option<HookEvent> {
-        let name = self.event_name(&payload);
-        let fits = |rule: &&EventRule| rule.name == name && rule.when.is_none_or(|when| when.is_met(&payload));
+    pub(super) fn decode(&self, payload: &HookPayload) -> Option<HookEvent> {
+        let name = self.event_name(payload);
+        let fits = |rule: &&EventRule| rule.name == name && rule.when.is_none_or(|when| when.is_met(payload));
         let rule = self.events.iter().find(fits)?;
-        let text = take_text(&mut payload, rule.text).unwrap_or_default();
+        let text = text_at(payload, rule.text).unwrap_or_default().into_owned();
         // What a sub-agent does to files counts as done by its session. Everything else is between the two of them.
-        let is_subagent = payload.get(self.subagent).is_some_and(|id| !id.is_null());
+        let is_subagent = value_at(payload, self.subagent).is_some();
         let call = match rule.kind {
             kind @ (HookEventKind::ToolStarting | HookEventKind::ToolFinished | HookEventKind::ToolFailed) => {
                 self.tool_call(kind, payload)
@@ -227,27 +235,34 @@ impl HostProtocol {
         self.events.iter().find(|rule| rule.kind == kind).map(|rule| rule.name)
     }
 
-    fn tool_call(&self, kind: HookEventKind, mut payload: HookPayload) -> HookToolCall {
-        let error = take_text(&mut payload, self.error);
-        let length = payload.get(self.output_chars).and_then(Value::as_u64).map(|length| length as usize);
-        HookToolCall {
-            name: take_text(&mut payload, self.tool_name).unwrap_or_default(),
-            input: payload.get_mut(self.tool_input).map(Value::take).unwrap_or_default(),
-            output_chars: length.unwrap_or_else(|| match payload.get(self.tool_output) {
-                None | Some(Value::Null) => 0,
-                Some(Value::String(text)) => text.chars().count(),
-                Some(other) => other.to_string().chars().count(),
-            }),
-            error: error.or_else(|| (kind == HookEventKind::ToolFailed).then(|| "failed".to_owned())),
-            is_interrupted: payload.get(self.is_interrupt).is_some_and(|value| *value == true),
-        }
+    /// Whether text can wait for a later event.
+    pub(super) fn drops_answers(&self) -> bool {
+        self.events.iter().any(|rule| !rule.delivers)
     }
-}
 
-/// Takes a text out of the payload; `None` if the field is missing or of another type.
-fn take_text(payload: &mut HookPayload, field: &str) -> Option<String> {
-    match payload.get_mut(field)?.take() {
-        Value::String(text) => Some(text),
-        _ => None,
+    fn tool_call(&self, kind: HookEventKind, payload: &HookPayload) -> HookToolCall {
+        let name = text_at(payload, self.tool_name).unwrap_or_default().into_owned();
+        let is_command = tool_kind(&name) == ToolKind::Command;
+        let length = value_at(payload, self.output_chars).and_then(Value::as_u64).map(|length| length as usize);
+        let output = text_at(payload, self.tool_output);
+        let error = text_at(payload, self.error).filter(|error| !error.is_empty());
+        let has_error = error.is_some();
+        let result = error.or_else(|| output.clone()).unwrap_or_default();
+        let report = (format_of(self.agent).shell_report)(&result).filter(|_| is_command);
+        let reported_code = report.as_ref().and_then(|report| report.exit_code.map(i64::from));
+        let code = value_at(payload, self.exit_code).and_then(Value::as_i64).or(reported_code);
+        let has_failed = kind == HookEventKind::ToolFailed || has_error || code.is_some_and(|code| code != 0);
+        let message = report.map_or(result.as_ref(), |report| report.output);
+        HookToolCall {
+            output_chars: length.unwrap_or_else(|| match (&output, value_at(payload, self.tool_output)) {
+                (Some(text), _) => text.chars().count(),
+                (None, other) => other.map_or(0, |other| other.to_string().chars().count()),
+            }),
+            error: has_failed.then(|| if message.is_empty() { "failed".to_owned() } else { message.to_owned() }),
+            unjudged_output: output.filter(|_| self.hides_outcome && is_command && !has_failed).map(Into::into),
+            is_interrupted: value_at(payload, self.is_interrupt).is_some_and(|value| *value == true),
+            input: value_at(payload, self.tool_input).cloned().unwrap_or_default(),
+            name,
+        }
     }
 }

@@ -37,6 +37,14 @@ fn session() -> TranscriptBuilder {
         .command("cargo test 2>&1 | tail -3", "test result: ok. 4 passed; 0 failed", false)
 }
 
+/// A home in which a session found the fix for a missing crate.
+pub(crate) fn home_with_known_fix() -> TestHome {
+    let home = TestHome::new();
+    home.write(&file(), session().build());
+    home.sync();
+    home
+}
+
 #[test]
 fn error_failed_attempt_and_fix_are_extracted() {
     // S003-22

@@ -21,6 +21,7 @@ mod filters;
 mod forget;
 mod forgotten_copies;
 mod forks;
+mod host_delivery;
 mod injections;
 mod kept_history;
 mod lifecycle;

@@ -62,5 +62,9 @@ fn reply(context: &CommandContext, agent: Agent) -> Option<Value> {
 
 /// An agent that closed its end is not an error.
 fn print(context: &CommandContext, reply: &Value) {
-    let _ = context.printer.json(reply);
+    let _ = match reply {
+        // Some hosts give the model whatever is printed.
+        Value::String(text) => context.printer.raw(text.as_bytes()),
+        json => context.printer.json(json),
+    };
 }

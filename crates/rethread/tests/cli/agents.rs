@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use rethread_engine::{AgentFormat, Reads, Retention, SourceConfig, format_of};
+use rethread_engine::{AgentFormat, HOSTS, Reads, Retention, SourceConfig, format_of};
 use rethread_model::Agent;
 
 const ABOUT: &str = "# Agents
@@ -36,6 +36,18 @@ const UNREADABLE: &str = "
 Both can still use the memory through MCP.
 ";
 
+const HOSTS_ABOUT: &str = "
+## Where memory gets in
+
+`rethread install AGENT` lets these agents call Rethread, and `--mcp` adds its tools in the same step. The columns say
+when text from the memory reaches the model. *With the result*, *with the next prompt*: the agent ignores what is
+answered at that moment, so the text comes with the next event that it does pass on, once. VS Code Copilot Chat and
+Cursor also run the hooks of Claude Code; Rethread recognizes them and answers a prompt only once.
+
+| agent | session start | prompt | before a tool | after a failed command | after a compaction | verified with |
+|---|---|---|---|---|---|---|
+";
+
 /// The whole page.
 pub(super) fn reference(how: &str) -> String {
     let mut out = format!("{how}\n\n{ABOUT}\n");
@@ -46,6 +58,12 @@ pub(super) fn reference(how: &str) -> String {
         let resume = format.resume.map_or("–".to_owned(), |command| format!("`{}`", command.replace("{id}", "ID")));
         let (reads, deleted) = (also_read(format), deletion(format));
         writeln!(out, "| {}{opt_in} | `{agent}` | {reads} | {resume} | {deleted} |", agent.label()).unwrap();
+    }
+    out += HOSTS_ABOUT;
+    for host in HOSTS {
+        let (label, notes) = (host.agent.label(), host.delivery);
+        let columns = [notes.session_start, notes.prompt, notes.before_tool, notes.after_failure, notes.compaction];
+        writeln!(out, "| {label} | {} | {} |", columns.join(" | "), notes.verified).unwrap();
     }
     out += "\n## Where, which versions, and how it was verified\n\n";
     out += "| agent | location | versions | verified with |\n|---|---|---|---|\n";

@@ -2,13 +2,23 @@
 
 use rethread_model::Agent;
 
-use crate::hook::protocol::{EventRule, HookEventKind, HostProtocol, PayloadCondition};
+use crate::hook::payload::PayloadCondition;
+use crate::hook::protocol::{DeliveryNotes, EventRule, HookEventKind, HostProtocol};
 
 pub(super) static PROTOCOL: HostProtocol = HostProtocol {
     // The model is shown 10,000 characters; the injection tag and the note line need some of that.
     max_context_bytes: Some(9_500),
     project_variable: Some("CLAUDE_PROJECT_DIR"),
-    ..HostProtocol::new(Agent::ClaudeCode, EVENTS)
+    ..HostProtocol::new(Agent::ClaudeCode, EVENTS, DELIVERY)
+};
+
+const DELIVERY: DeliveryNotes = DeliveryNotes {
+    session_start: "yes",
+    prompt: "yes",
+    before_tool: "yes",
+    after_failure: "yes",
+    compaction: "yes",
+    verified: "client 2.1.325",
 };
 
 const EVENTS: &[EventRule] = &[

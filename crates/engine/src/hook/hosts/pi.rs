@@ -2,7 +2,9 @@
 
 use rethread_model::Agent;
 
-use crate::hook::protocol::{AnswerForm, EventRule, HookEventKind, HostProtocol, PayloadCondition};
+use crate::hook::answer::AnswerForm;
+use crate::hook::payload::PayloadCondition;
+use crate::hook::protocol::{DeliveryNotes, EventRule, HookEventKind, HostProtocol};
 
 /// The extension adds messages of this type; the transcript reader skips them.
 const MESSAGE: AnswerForm = AnswerForm::Message("session-update");
@@ -16,7 +18,16 @@ pub(super) static PROTOCOL: HostProtocol = HostProtocol {
     notice: MESSAGE,
     // pi shows a session that has no name under this one.
     card_name: Some("name"),
-    ..HostProtocol::new(Agent::Pi, EVENTS)
+    ..HostProtocol::new(Agent::Pi, EVENTS, DELIVERY)
+};
+
+const DELIVERY: DeliveryNotes = DeliveryNotes {
+    session_start: "with the first prompt",
+    prompt: "yes",
+    before_tool: "with the result",
+    after_failure: "yes",
+    compaction: "with the next prompt",
+    verified: "client 0.87.1",
 };
 
 const EVENTS: &[EventRule] = &[

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::{HOSTS, HostProtocol};
-use crate::hook::protocol::{AnswerForm, HookEventKind};
+use crate::hook::answer::AnswerForm;
+use crate::hook::protocol::HookEventKind;
 
 /// One case of a fixture: `payload`, the `event` it means (null if it is ignored), the `answer` with the text TEXT, and
 /// the `notice` with that text (null if none may be given).
@@ -15,7 +16,7 @@ fn check(host: &HostProtocol, case: &Value) {
     let payload = case["payload"].as_object().unwrap();
     let is_ignored = host.ignored.iter().any(|condition| condition.is_met(payload));
     let caller = host.caller(payload, Path::new("/default")).filter(|_| !is_ignored);
-    let event = host.decode(payload.clone()).filter(|event| event.rule.kind != HookEventKind::Ignored);
+    let event = host.decode(payload).filter(|event| event.rule.kind != HookEventKind::Ignored);
     let Some((caller, event)) = caller.zip(event) else {
         return assert_eq!(case["event"], Value::Null, "{payload:?} is ignored");
     };
@@ -30,7 +31,9 @@ fn check(host: &HostProtocol, case: &Value) {
         "input": event.call.input,
         "outputChars": event.call.output_chars,
         "error": event.call.error,
+        "unjudgedOutput": event.call.unjudged_output,
         "interrupted": event.call.is_interrupted,
+        "waits": !event.rule.delivers,
     });
     let empty = [Value::Null, json!(""), json!(0), json!(false)];
     decoded.as_object_mut().unwrap().retain(|_, value| !empty.contains(value));
@@ -65,7 +68,7 @@ fn each_payload_gives_its_event_and_its_answer() {
 fn each_rule_of_a_host_has_a_case() {
     for host in HOSTS {
         let cases = cases_of(host).into_iter();
-        let events = cases.filter_map(|case| host.decode(case["payload"].as_object()?.clone()));
+        let events = cases.filter_map(|case| host.decode(case["payload"].as_object()?));
         let used: HashSet<*const _> = events.map(|event| std::ptr::from_ref(event.rule)).collect();
         for rule in host.events {
             assert!(used.contains(&std::ptr::from_ref(rule)), "{}: no case for {rule:?}", host.agent);
@@ -82,7 +85,7 @@ fn values_of_other_types_are_read_as_missing() {
                 for other in [json!(null), json!(7), json!([{"a": 1}]), json!({"b": []})] {
                     let mut changed: Map<String, Value> = payload.clone();
                     changed.insert(name.clone(), other);
-                    let _ = (host.caller(&changed, Path::new("/")), host.decode(changed));
+                    let _ = (host.caller(&changed, Path::new("/")), host.decode(&changed));
                 }
             }
         }

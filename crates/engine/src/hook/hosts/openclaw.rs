@@ -1,0 +1,18 @@
+//! OpenClaw, by our plugin (`install/openclaw`).
+
+use rethread_model::Agent;
+
+use crate::hook::plugin_events;
+use crate::hook::protocol::{DeliveryNotes, HostProtocol};
+
+pub(super) static PROTOCOL: HostProtocol = plugin_events::protocol(
+    Agent::OpenClaw,
+    DeliveryNotes {
+        session_start: "with the first prompt",
+        prompt: "yes",
+        before_tool: "with the next prompt",
+        after_failure: "with the next prompt",
+        compaction: "with the next prompt",
+        verified: "client 2026.9.6",
+    },
+);
