@@ -8,6 +8,7 @@ pub(crate) mod gemini_parts;
 pub(crate) mod lenient;
 pub(crate) mod machine_text;
 pub(crate) mod outcome;
+pub(crate) mod own_text;
 pub(crate) mod patch;
 pub(crate) mod protobuf;
 mod repair;
@@ -18,6 +19,7 @@ pub(crate) mod user_text;
 pub use machine_text::is_machine_prompt;
 pub(crate) use tool::describe_tool;
 pub use tool::{is_own_tool, tool_kind};
+pub use user_text::typed_text;
 
 use std::borrow::Cow;
 
