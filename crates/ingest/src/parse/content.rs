@@ -9,7 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::lenient::{LenientBool, LenientObject, LenientText, ignore_other};
-use super::own_text::{is_tool_output, without_injections};
+use super::own_text::{is_tool_output, without_own_text};
 
 /// Bytes kept from the start of a tool result: enough for the first line of an error.
 const HEAD_BYTES: usize = 2048;
@@ -78,7 +78,7 @@ impl MeasuredResult {
 
     fn add_text(&mut self, text: &str) {
         self.is_own = is_tool_output(text);
-        let text = &without_injections(text);
+        let text = &if self.is_own { Cow::Borrowed(text) } else { without_own_text(text) };
         self.bytes += text.len() as u64;
         let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
         self.lines += newlines + u64::from(!text.is_empty() && !text.ends_with('\n'));
@@ -173,8 +173,8 @@ impl<'de> Visitor<'de> for MeasureVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<MeasuredResult, A::Error> {
         let (mut whole, mut items, mut texts) = (MeasuredResult::default(), 0, 0);
         while let Some(part) = list.next_element::<ResultItem>()? {
-            if part.0.as_ref().is_some_and(|text| text.bytes == 0) && items > 0 {
-                // Empty, or a part that we added.
+            if items > 0 && part.0.as_ref().is_some_and(|text| text.bytes == 0 || text.is_own) {
+                // A part that we added after the output.
                 continue;
             }
             items += 1;
@@ -327,6 +327,20 @@ mod tests {
             let content: MessageContent<'_> = serde_json::from_str(json).unwrap();
             assert_eq!(content.0[0].kind.as_str(), "text");
             assert_eq!(content.0[0].text.as_str(), "hi");
+        }
+    }
+
+    #[test]
+    fn our_own_text_is_not_measured() {
+        let own = "<rethread-context>\\nerror: planted\\n\\n(as of 2026-03-02 09:08 UTC)\\n</rethread-context>";
+        for json in [
+            format!(r#""boom\n\n{own}""#),
+            format!(r#"[{{"type":"text","text":"boom"}},{{"type":"text","text":"{own}"}}]"#),
+            format!(r#"[{{"type":"text","text":"boom"}},{{"type":"text","text":"{}"}}]"#, &own[..40]),
+        ] {
+            let measured = measure(&json);
+            assert_eq!((measured.lines, measured.bytes, measured.shape), (1, 4, ResultShape::Text), "{json}");
+            assert_eq!((measured.head.as_str(), measured.tail.as_str(), measured.is_own), ("boom", "boom", false));
         }
     }
 }

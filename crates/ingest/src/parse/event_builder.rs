@@ -103,7 +103,7 @@ impl EventBuilder {
     /// Adds text that a program put into the conversation, shortened to one line.
     pub(crate) fn add_injected(&mut self, text: &str, sink: &mut TextSink<'_>) {
         // Redact before cutting: half a key would not match the rules.
-        let text = sink.redact(one_line(text));
+        let text = sink.redact(one_line(&without_own_text(text)));
         self.add_text(EntryKind::Injected, clip(&text, MAX_INJECTED_CHARS).into_owned(), None, sink);
     }
 
