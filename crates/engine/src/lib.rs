@@ -59,7 +59,7 @@ use config::LiveConfig;
 use search::SearchCache;
 use services::{EmbeddingService, IndexService, ModelService};
 
-pub use awareness::{InjectionExplanation, LiveActivity, SessionSummary};
+pub use awareness::{AskingSession, InjectionExplanation, LiveActivity, SessionSummary};
 pub use cards::{CardPlan, CardRefresh, CardRefreshOutcome, SessionCard};
 pub use config::{
     Config, ConfigError, ConfigLayer, ConfigProblem, ConfigReload, SETTING_KEYS, ServeSettings, Setting, SettingKey,

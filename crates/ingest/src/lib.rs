@@ -30,6 +30,6 @@ pub use assemble::{
 pub use filter::TranscriptFilter;
 pub use parse::{
     CallTarget, EventBody, EventScope, ParsedLine, PromptDelivery, PromptOrigin, QueueStep, SessionHeader, ShellReport,
-    TitleRank, TranscriptEvent, TranscriptParser, UndoStep, is_machine_prompt, is_own_tool, tool_kind,
+    TitleRank, TranscriptEvent, TranscriptParser, UndoStep, is_machine_prompt, is_own_tool, tool_kind, typed_text,
 };
 pub use redact::{RedactionFindings, Redactor};

@@ -2,14 +2,15 @@
 
 use rethread_ingest::is_machine_prompt;
 use rethread_model::SessionState;
-use rethread_recall::{ActivityBlock, ComposedInjection, resume_context};
+use rethread_recall::{ActivityBlock, ComposedInjection, resume_context, slug};
 use rethread_store::InjectionRow;
 
 use super::AwarenessService;
+use super::caller::Caller;
 use super::inject::InjectionTrigger;
 use super::injection_context::last_activity;
 use super::session_view::{OwnSession, SessionSummary};
-use crate::EngineError;
+use crate::{EngineError, SyncingReader};
 
 /// What would be injected into a session, and why.
 #[derive(Clone, Debug)]
@@ -30,16 +31,29 @@ impl AwarenessService<'_> {
         let mut store =
             self.engine.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
+        self.new_activity(&mut store, &caller, peek)
+    }
+
+    /// What the other sessions did since the reader last looked. Reads new transcript lines first.
+    pub(super) fn new_activity(
+        self,
+        store: &mut SyncingReader,
+        caller: &Caller,
+        peek: bool,
+    ) -> Result<Option<ActivityBlock>, EngineError> {
         let now = self.engine.now();
-        let project = self.project_of(&store, &caller)?;
+        let project = self.project_of(store, caller)?;
         if let Some(store) = store.writer() {
-            self.catch_up(store, &project, Some(&caller), now)?;
+            self.catch_up(store, &project, Some(caller), now)?;
         }
-        let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, now)?;
+        let context = self.injection_context(store, caller, last_activity(store, caller)?, now)?;
         if let Some(store) = store.writer().filter(|_| !peek) {
             let mut batch = store.begin()?;
             for mark in context.injected_watermarks().chain(&context.other_sessions.quiet_watermarks) {
                 batch.move_watermark(caller.key(), *mark)?;
+            }
+            for (name, session) in context.injected_names() {
+                batch.record_shown_name(caller.key(), &slug(name), session, now)?;
             }
             batch.commit()?;
         }

@@ -1,6 +1,7 @@
 //! Injections, activity of other sessions and hot memory.
 
 mod activity;
+mod asking_session;
 mod caller;
 mod catch_up;
 mod collision;
@@ -17,6 +18,7 @@ mod tool_call_text;
 mod turn_history;
 
 pub use activity::InjectionExplanation;
+pub use asking_session::AskingSession;
 pub(crate) use caller::Caller;
 pub(crate) use inject::{SessionStart, prompt_event, replace_context, start_event};
 pub use live_activity::LiveActivity;

@@ -76,6 +76,11 @@ impl LifecycleRules {
         }
     }
 
+    /// Whether the session was explicitly ended and did nothing since.
+    pub(crate) fn is_closed(life: &LifecycleRow, last_activity: Option<Timestamp>) -> bool {
+        current_closure(life, last_activity) == Some(CloseKind::Ended)
+    }
+
     /// Whether an event at `now` starts a new period.
     pub(super) fn is_period_over(&self, life: &LifecycleRow, last_activity: Option<Timestamp>, now: Timestamp) -> bool {
         let is_over = match current_closure(life, last_activity) {

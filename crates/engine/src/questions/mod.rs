@@ -20,7 +20,7 @@ pub use handoff::HandoffReport;
 use crate::awareness::without_secrets;
 use crate::models::{ConfiguredModel, ModelError, own_request};
 use crate::sessions::number_of;
-use crate::{EngineError, ListedSession, PlannedCost, QuestionService};
+use crate::{AskingSession, EngineError, ListedSession, PlannedCost, QuestionService};
 
 pub use references::ResolvedReferences;
 
@@ -43,6 +43,8 @@ pub struct AskRequest {
     pub model: Option<String>,
     /// Do not use a model, even if one is configured.
     pub skip_model: bool,
+    /// The session that asks, if known. Names that it was shown mean those sessions, and its project comes first.
+    pub asker: Option<AskingSession>,
     /// The agent's turn in which the question is asked. Model calls per turn are limited.
     pub turn: Option<String>,
     /// Bytes of the session sent to the model at most. `None` uses the configuration.
@@ -217,7 +219,10 @@ impl QuestionService<'_> {
             return Err(AskError::InvalidArgs("the session reference is empty".to_owned()));
         }
         let store = self.engine.reader_for(&request.reference)?;
-        let listed = self.engine.sessions().resolve_in(&store, &request.reference)?;
+        let listed = match &request.asker {
+            Some(asker) => self.engine.sessions().resolve_for(&store, &request.reference, asker)?,
+            None => self.engine.sessions().resolve_in(&store, &request.reference)?,
+        };
         let number = number_of(&store, listed.session.id)?;
         let change = store.last_change(number).map_err(EngineError::from)?;
         let entries = store.entries(listed.session.id, EntryFilter::default()).map_err(EngineError::from)?;

@@ -10,7 +10,7 @@ use rethread_store::{ReadStore, SessionNumber};
 
 use crate::index::catch_index_damage;
 use crate::search::search_in_sessions;
-use crate::{EngineError, ListedSession, SessionService};
+use crate::{AskingSession, EngineError, ListedSession, SessionService};
 
 /// Shortest beginning of an id that is looked up.
 const MIN_PREFIX_BYTES: usize = 4;
@@ -32,6 +32,29 @@ impl SessionService<'_> {
 
     pub(crate) fn resolve_in(self, store: &ReadStore, reference: &str) -> Result<ListedSession, EngineError> {
         self.resolve_as(store, reference, ReferenceForm::Argument)
+    }
+
+    /// The session that a reference means to the session that asks. A session may ask about itself.
+    pub(crate) fn resolve_for(
+        self,
+        store: &ReadStore,
+        reference: &str,
+        asker: &AskingSession,
+    ) -> Result<ListedSession, EngineError> {
+        // A model may repeat a name the way its user typed it.
+        let reference = reference.trim();
+        let reference = reference.strip_prefix("@@").unwrap_or(reference);
+        let stored = store.session_by_external_id(asker.key())?;
+        let project = stored.and_then(|(_, session)| session.project);
+        let here = || project::project_of(&self.engine.environment.cwd.to_string_lossy());
+        let project = project.unwrap_or_else(here);
+        let origin = ReferenceOrigin { session: Some(asker.key()), project: Some(&project) };
+        match self.match_reference(store, origin, reference, ReferenceForm::Argument)? {
+            ReferenceMatch::One(session) => self.listed(store, *session),
+            ReferenceMatch::OwnSession | ReferenceMatch::Several(_) | ReferenceMatch::NotFound(_) => {
+                self.resolve_in(store, reference)
+            }
+        }
     }
 
     pub(crate) fn resolve_as(

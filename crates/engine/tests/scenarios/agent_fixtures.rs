@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rethread_engine::{ListedSession, LogProfile, SessionListRequest, ShowRequest, SyncRequest};
 use rethread_ingest::agents::made_up::create_database;
-use rethread_model::{Agent, SessionCounts, SessionKind, Tokens};
+use rethread_model::{Agent, INJECTION_TAG, SessionCounts, SessionKind, Tokens, ToolOutcome};
 use rethread_testing::TestHome;
 
 /// A case in `expected.json` of an agent's fixtures.
@@ -31,6 +31,8 @@ struct ExpectedSession {
     cost_usd: Option<f64>,
     /// Of the tool calls, in their order.
     exit_codes: Option<Vec<Option<i64>>>,
+    /// The stored error lines, in their order.
+    errors: Option<Vec<String>>,
     /// How many sub-agents it started.
     children: Option<usize>,
     /// How many records could not be read.
@@ -43,6 +45,26 @@ enum ExpectedSessions {
     One(Box<ExpectedSession>),
     Several(Vec<ExpectedSession>),
 }
+
+/// A word of the text that fixtures show as injected.
+const PLANTED: &str = "kumquat";
+
+/// Hosts that keep something of what our hook or plugin returned.
+const HOSTS_THAT_STORE_OUR_TEXT: [Agent; 13] = [
+    Agent::Cline,
+    Agent::Codex,
+    Agent::Copilot,
+    Agent::Cursor,
+    Agent::Droid,
+    Agent::Gemini,
+    Agent::Hermes,
+    Agent::Kilo,
+    Agent::Kimi,
+    Agent::OpenClaw,
+    Agent::OpenCode,
+    Agent::Pi,
+    Agent::Qwen,
+];
 
 #[test]
 fn each_agents_fixture_is_read_as_it_says() {
@@ -116,6 +138,30 @@ fn nothing_is_read_of_a_session_in_an_excluded_directory() {
     assert!(read.is_empty(), "{read:#?}");
 }
 
+#[test]
+fn our_own_text_is_never_read_back() {
+    let settings = [("intake.omit_tool_outputs", "false"), ("intake.keep_reasoning", "true")];
+    for agent in HOSTS_THAT_STORE_OUR_TEXT {
+        let folder = fixture_folder(agent);
+        let mut planted = 0;
+        for case in expected_sessions(agent, &folder) {
+            let home = TestHome::new();
+            let context = format!("{agent}: {}", case.transcript);
+            store(&home, &folder.join(&case.transcript), &case.path);
+            case.beside.iter().for_each(|(name, path)| store(&home, &folder.join(name), path));
+            let request = SyncRequest { agent: Some(agent), ..SyncRequest::default() };
+            let synced = home.engine_with(&settings).sync().run(&request, &mut |_| {});
+            synced.unwrap_or_else(|error| panic!("{context}: {error}"));
+            let bytes = fs::read(folder.join(&case.transcript)).unwrap_or_default();
+            planted += String::from_utf8_lossy(&bytes).matches(PLANTED).count();
+            let dump = home.dump();
+            let read_back = dump.lines().find(|line| line.contains(PLANTED) || line.contains(INJECTION_TAG));
+            assert_eq!(read_back, None, "{context}");
+        }
+        assert!(planted > 0, "{agent}: no fixture has our text");
+    }
+}
+
 fn expected_sessions(agent: Agent, folder: &Path) -> Vec<ExpectedSession> {
     let text = read(&folder.join("expected.json"));
     match serde_json::from_str(&text).unwrap_or_else(|error| panic!("{agent}: expected.json: {error}")) {
@@ -153,6 +199,9 @@ fn check(agent: Agent, folder: &Path, expected: &ExpectedSession) {
     }
     if let Some(codes) = &expected.exit_codes {
         assert_eq!(&exit_codes(&home, &expected.session, &context), codes, "{context}: exit codes");
+    }
+    if let Some(errors) = &expected.errors {
+        assert_eq!(&error_lines(&home, &expected.session, &context), errors, "{context}: errors");
     }
     if let Some(children) = expected.children {
         assert_eq!(children_of(&home, session.id), children, "{context}: sub-agents");
@@ -192,11 +241,19 @@ fn find(home: &TestHome, expected: &ExpectedSession, context: &str) -> ListedSes
     })
 }
 
-fn exit_codes(home: &TestHome, session: &str, context: &str) -> Vec<Option<i64>> {
+fn outcomes(home: &TestHome, session: &str, context: &str) -> Vec<Option<ToolOutcome>> {
     let request = ShowRequest { profile: LogProfile::Full, ..ShowRequest::default() };
     let shown = home.engine().sessions().show(session, request).unwrap_or_else(|error| panic!("{context}: {error}"));
-    let tools = shown.entries.iter().filter_map(|entry| entry.tool.as_ref());
-    tools.map(|tool| tool.outcome.as_ref().and_then(|outcome| outcome.exit_code).map(i64::from)).collect()
+    shown.entries.into_iter().filter_map(|entry| entry.tool).map(|tool| tool.outcome).collect()
+}
+
+fn exit_codes(home: &TestHome, session: &str, context: &str) -> Vec<Option<i64>> {
+    let code = |outcome: Option<ToolOutcome>| outcome.and_then(|outcome| outcome.exit_code).map(i64::from);
+    outcomes(home, session, context).into_iter().map(code).collect()
+}
+
+fn error_lines(home: &TestHome, session: &str, context: &str) -> Vec<String> {
+    outcomes(home, session, context).into_iter().flatten().filter_map(|outcome| outcome.error).collect()
 }
 
 fn children_of(home: &TestHome, parent: rethread_model::SessionId) -> usize {

@@ -112,8 +112,16 @@ fn a_failure_that_the_host_hides_is_found_in_the_transcript() {
     let lines = [
         json!({"type": "session_start", "id": session, "title": "build", "version": 2, "cwd": "/app"}).to_string(),
         message("m1", "user", json!([{"type": "text", "text": "build it"}])),
-        message("m2", "assistant", json!([{"type": "tool_use", "id": "t1", "name": "Execute", "input": {"command": "cargo build"}}])),
-        message("m3", "user", json!([{"type": "tool_result", "tool_use_id": "t1", "is_error": true, "content": failed}])),
+        message(
+            "m2",
+            "assistant",
+            json!([{"type": "tool_use", "id": "t1", "name": "Execute", "input": {"command": "cargo build"}}]),
+        ),
+        message(
+            "m3",
+            "user",
+            json!([{"type": "tool_result", "tool_use_id": "t1", "is_error": true, "content": failed}]),
+        ),
     ];
     home.write(&path, lines.join("\n") + "\n");
     let mut result = event(session, "PostToolUse", &json!({"tool_name": "Execute", "tool_input": {"command": "ls"}}));

@@ -6,6 +6,7 @@ mod agent_fixtures;
 mod agents_found;
 mod aliases;
 mod ask;
+mod asking_session;
 mod awareness;
 mod board;
 mod cards;

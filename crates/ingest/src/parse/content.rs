@@ -1,5 +1,6 @@
 //! Message content: text or a list of blocks. Tool results are measured, not copied.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -8,6 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::lenient::{LenientBool, LenientObject, LenientText, ignore_other};
+use super::own_text::{is_tool_output, without_own_text};
 
 /// Bytes kept from the start of a tool result: enough for the first line of an error.
 const HEAD_BYTES: usize = 2048;
@@ -43,7 +45,7 @@ pub(crate) struct MessageBlock<'a> {
     pub(crate) is_error: LenientBool,
 }
 
-/// Size, shape, head and tail of a tool result, collected in one pass.
+/// Size, shape, head and tail of a tool result, collected in one pass. Text that we injected is not part of it.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct MeasuredResult {
     pub(crate) shape: ResultShape,
@@ -51,6 +53,8 @@ pub(crate) struct MeasuredResult {
     pub(crate) bytes: u64,
     pub(crate) head: String,
     pub(crate) tail: String,
+    /// Whether one of our own tools wrote it; nothing of it is worth storing.
+    pub(crate) is_own: bool,
 }
 
 /// The JSON type of a tool result.
@@ -73,6 +77,8 @@ impl MeasuredResult {
     }
 
     fn add_text(&mut self, text: &str) {
+        self.is_own = is_tool_output(text);
+        let text = &if self.is_own { Cow::Borrowed(text) } else { without_own_text(text) };
         self.bytes += text.len() as u64;
         let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
         self.lines += newlines + u64::from(!text.is_empty() && !text.ends_with('\n'));
@@ -167,9 +173,14 @@ impl<'de> Visitor<'de> for MeasureVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<MeasuredResult, A::Error> {
         let (mut whole, mut items, mut texts) = (MeasuredResult::default(), 0, 0);
         while let Some(part) = list.next_element::<ResultItem>()? {
+            if items > 0 && part.0.as_ref().is_some_and(|text| text.bytes == 0 || text.is_own) {
+                // A part that we added after the output.
+                continue;
+            }
             items += 1;
             if let Some(text) = part.0 {
                 texts += 1;
+                whole.is_own |= text.is_own;
                 whole.bytes += text.bytes;
                 whole.lines += text.lines;
                 if whole.head.len() < HEAD_BYTES {
@@ -230,7 +241,7 @@ impl<'de> Deserialize<'de> for ResultItem {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<ResultItem, A::Error> {
                 let mut text = None;
-                while let Some(key) = object.next_key::<std::borrow::Cow<'_, str>>()? {
+                while let Some(key) = object.next_key::<Cow<'_, str>>()? {
                     if key == "text" {
                         text = Some(object.next_value::<MeasuredResult>()?);
                     } else {
@@ -316,6 +327,20 @@ mod tests {
             let content: MessageContent<'_> = serde_json::from_str(json).unwrap();
             assert_eq!(content.0[0].kind.as_str(), "text");
             assert_eq!(content.0[0].text.as_str(), "hi");
+        }
+    }
+
+    #[test]
+    fn our_own_text_is_not_measured() {
+        let own = "<rethread-context>\\nerror: planted\\n\\n(as of 2026-03-02 09:08 UTC)\\n</rethread-context>";
+        for json in [
+            format!(r#""boom\n\n{own}""#),
+            format!(r#"[{{"type":"text","text":"boom"}},{{"type":"text","text":"{own}"}}]"#),
+            format!(r#"[{{"type":"text","text":"boom"}},{{"type":"text","text":"{}"}}]"#, &own[..40]),
+        ] {
+            let measured = measure(&json);
+            assert_eq!((measured.lines, measured.bytes, measured.shape), (1, 4, ResultShape::Text), "{json}");
+            assert_eq!((measured.head.as_str(), measured.tail.as_str(), measured.is_own), ("boom", "boom", false));
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Collects the events of one line: assigns each an id and redacts every text before it leaves the parser.
 
+use std::borrow::Cow;
+
 use rethread_model::thread::without_inline_reasoning;
 use rethread_model::{EntryKind, EntryLocation, Timestamp, clip, one_line};
 use serde_json::value::RawValue;
 
 use super::content::{ChatToolCall, MessageBlock};
 use super::lenient::LenientText;
+use super::own_text::without_own_text;
 use super::tool::tool_use;
 use super::user_text;
 use super::{EventBody, EventScope, PromptDelivery, PromptOrigin, TextSink, TitleRank, TranscriptEvent};
@@ -100,7 +103,7 @@ impl EventBuilder {
     /// Adds text that a program put into the conversation, shortened to one line.
     pub(crate) fn add_injected(&mut self, text: &str, sink: &mut TextSink<'_>) {
         // Redact before cutting: half a key would not match the rules.
-        let text = sink.redact(one_line(text));
+        let text = sink.redact(one_line(&without_own_text(text)));
         self.add_text(EntryKind::Injected, clip(&text, MAX_INJECTED_CHARS).into_owned(), None, sink);
     }
 
@@ -112,6 +115,7 @@ impl EventBuilder {
         way: PromptDelivery,
         sink: &mut TextSink<'_>,
     ) {
+        let text = strip_injections(kind, text);
         let origin = (kind == EntryKind::Prompt).then(|| PromptOrigin::new(&text, way));
         self.push_text(kind, text, message, origin, sink);
     }
@@ -124,7 +128,7 @@ impl EventBuilder {
         origin: Option<PromptOrigin>,
         sink: &mut TextSink<'_>,
     ) {
-        self.push_text(kind, text, None, origin, sink);
+        self.push_text(kind, strip_injections(kind, text), None, origin, sink);
     }
 
     fn push_text(
@@ -196,9 +200,25 @@ impl EventBuilder {
     ) {
         // An empty title removes the one set before.
         if let Some(text) = title.0 {
-            let text = sink.redact(text.into_owned());
+            // Some agents take the first words that the model got for a title.
+            let named = user_text::strip_added_tags(&text);
+            if named.trim().is_empty() && !text.trim().is_empty() {
+                return;
+            }
+            let text = sink.redact(named.into_owned());
             self.push(EventBody::Title { rank, text, leaf });
         }
+    }
+}
+
+/// The text without what we injected. A model may write about our tag.
+fn strip_injections(kind: EntryKind, text: String) -> String {
+    if matches!(kind, EntryKind::AssistantText | EntryKind::Reasoning) {
+        return text;
+    }
+    match without_own_text(&text) {
+        Cow::Borrowed(kept) if kept.len() == text.len() => text,
+        kept => kept.into_owned(),
     }
 }
 

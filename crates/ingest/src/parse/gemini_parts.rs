@@ -9,6 +9,7 @@ use super::TextSink;
 use super::content::MeasuredResult;
 use super::lenient::{LenientBool, LenientNumber, LenientObject, LenientText};
 use super::outcome::outcome_with_code;
+use super::own_text::without_injections;
 use super::shell_report::ShellReport;
 use super::tool::tool_kind;
 use super::user_text::strip_tag;
@@ -128,7 +129,8 @@ impl FunctionResponse<'_> {
         let body = &self.response.0;
         let is_error = body.error.is_some_and(|error| error.get() != "null");
         let raw = if is_error { body.error } else { body.output.or(body.content) };
-        ToolReport { text: raw.map(plain_text).unwrap_or_default(), is_error }
+        let text = raw.map(plain_text).unwrap_or_default();
+        ToolReport { text: without_hook_text(&text), is_error }
     }
 }
 
@@ -138,13 +140,18 @@ pub(crate) fn without_referenced_files(text: &str) -> (&str, bool) {
     at.map_or((text, false), |at| (&text[..at], true))
 }
 
+/// The response without what hooks added to it.
+fn without_hook_text(text: &str) -> String {
+    without_injections(&strip_tag(text, HOOK_TAG)).into_owned()
+}
+
 /// A JSON string's text; the JSON itself for any other value.
 fn plain_text(raw: &RawValue) -> String {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
 }
 
 /// The outcome of a call. A command's output, and unless `code` is known its exit code, come from the shell tool's
-/// report. What hooks added to it is removed.
+/// report.
 pub(crate) fn function_outcome(
     name: &str,
     report: &ToolReport,
@@ -152,10 +159,9 @@ pub(crate) fn function_outcome(
     sink: &mut TextSink<'_>,
 ) -> ToolOutcome {
     let kind = tool_kind(name);
-    let text = strip_tag(&report.text, HOOK_TAG);
-    let command = (kind == ToolKind::Command).then(|| ShellReport::parse(&text)).flatten();
+    let command = (kind == ToolKind::Command).then(|| ShellReport::parse(&report.text)).flatten();
     let code = code.or(command.as_ref().and_then(|command| command.exit_code));
-    let output = command.map_or(text.as_ref(), |command| command.output);
+    let output = command.map_or(report.text.as_str(), |command| command.output);
     let silent = code.filter(|code| *code != 0 && output.trim().is_empty()).map(|code| format!("Exit code {code}"));
     let measured = MeasuredResult::from_text(silent.as_deref().unwrap_or(output));
     outcome_with_code(measured, report.is_error, code, Some(kind), sink)

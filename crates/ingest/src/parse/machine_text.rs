@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::user_text::tag_content;
+use super::user_text::{tag_content, typed_text};
 
 /// Tags around output of commands and hooks. Nothing in them is worth storing; words after them are the human's.
 const OUTPUT_TAGS: [&str; 9] = [
@@ -81,7 +81,8 @@ pub(crate) fn strip_leading_output(text: &str) -> &str {
 
 /// Whether a prompt is empty or a program wrote the whole of it.
 pub fn is_machine_prompt(prompt: &str) -> bool {
-    let typed = strip_leading_output(prompt);
+    let prompt = typed_text(prompt);
+    let typed = strip_leading_output(&prompt);
     typed.is_empty() || notice_text(typed).is_some()
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod gemini_parts;
 pub(crate) mod lenient;
 pub(crate) mod machine_text;
 pub(crate) mod outcome;
+pub(crate) mod own_text;
 pub(crate) mod patch;
 pub(crate) mod protobuf;
 mod repair;
@@ -21,6 +22,7 @@ pub use shell_report::ShellReport;
 pub(crate) use tool::describe_tool;
 pub use tool::{is_own_tool, tool_kind};
 pub use tool_arguments::CallTarget;
+pub use user_text::typed_text;
 
 use std::borrow::Cow;
 

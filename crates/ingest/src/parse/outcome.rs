@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rethread_model::{INJECTION_TAG, ToolKind, ToolOutcome, ToolStatus, clip, counted, first_line};
+use rethread_model::{ToolKind, ToolOutcome, ToolStatus, clip, counted, first_line};
 
 use super::TextSink;
 use super::content::{MeasuredResult, ResultShape};
@@ -14,9 +14,6 @@ use crate::facts::{failure_line, git_note, identifying_line, is_agent_message};
 const MAX_ERROR_CHARS: usize = 500;
 /// Bytes of a tool's output that are stored if the filter keeps tool outputs.
 const MAX_OUTPUT_BYTES: usize = 1500;
-
-/// Bytes that agents may put before a tool's own output: an error flag, the duration.
-const WRAPPER_BYTES: usize = 100;
 
 /// The exit code at the start of a text.
 pub(crate) fn leading_code(text: &str) -> Option<i32> {
@@ -40,7 +37,7 @@ pub(crate) fn tool_outcome(
         }
         (false, _) => ToolStatus::Ok,
     };
-    let is_own = is_own_output(&measured.head);
+    let is_own = measured.is_own;
     let keeps_output = !sink.filter.omit_tool_outputs && !is_own;
     // A pipe hides the exit code of a command that failed before it.
     let may_hide_failure = status == ToolStatus::Ok && kind == Some(ToolKind::Command);
@@ -87,12 +84,6 @@ pub(crate) fn labeled_code<'a>(mut lines: impl Iterator<Item = &'a str>, label: 
         let start = line.get(..label.len()).filter(|start| start.eq_ignore_ascii_case(label))?;
         leading_number(line[start.len()..].trim_start_matches([':', ' ']))
     })
-}
-
-/// Whether one of our own tools wrote the output; it only quotes memory. Agents put a few words before it.
-fn is_own_output(head: &str) -> bool {
-    let beginning = &head[..head.floor_char_boundary(WRAPPER_BYTES + INJECTION_TAG.len())];
-    beginning.contains(&format!("<{INJECTION_TAG}"))
 }
 
 /// First words of results that say that the user rejected the call.

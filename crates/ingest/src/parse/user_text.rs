@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rethread_model::{EntryKind, INJECTION_TAG};
 
 use super::machine_text::{notice_text, strip_hint, strip_leading_output};
+use super::own_text::{HOOK_TAGS, without_own_text};
 
 /// Tags that agents and hooks add to a human's text; they are removed before the text is classified.
 const ADDED_TAGS: [&str; 7] = [
@@ -70,9 +71,37 @@ fn slash_command(text: &str) -> Option<(EntryKind, String)> {
 /// Removes the tags that agents added. An unclosed tag extends to the end only if humans never write it: a human may
 /// well ask about `<system-reminder>`.
 pub(crate) fn strip_added_tags(text: &str) -> Cow<'_, str> {
-    ADDED_TAGS.into_iter().fold(Cow::Borrowed(text), |text, name| {
+    ADDED_TAGS.into_iter().fold(without_own_text(text), |text, name| {
         remove_tag(text, name, |start| name == INJECTION_TAG || (start == 0 && name.starts_with("ide_")))
     })
+}
+
+/// What a human typed of the prompt that a host passes to a hook: without our own text, what other hooks returned and
+/// what the host added.
+pub fn typed_text(prompt: &str) -> Cow<'_, str> {
+    let text = strip_added_tags(prompt);
+    let mut typed = text.as_ref();
+    loop {
+        let trimmed = typed.trim();
+        // Hosts add text at the ends; in between, a human may ask about such a tag.
+        let cut = HOOK_TAGS.iter().find_map(|name| without_outer_tag(trimmed, name));
+        match cut {
+            Some(shorter) => typed = shorter,
+            None if typed.len() == prompt.len() => return Cow::Borrowed(prompt),
+            None => return Cow::Owned(trimmed.to_owned()),
+        }
+    }
+}
+
+/// The text without a closed tag at its start or its end.
+fn without_outer_tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (open, close) = (format!("<{name}"), format!("</{name}>"));
+    let is_tag = |rest: &str| rest.starts_with(|c: char| c == '>' || c.is_whitespace());
+    if text.strip_prefix(&open).is_some_and(is_tag) {
+        return text.find(&close).map(|at| &text[at + close.len()..]);
+    }
+    let before = text.strip_suffix(&close)?;
+    before.rfind(&open).filter(|at| is_tag(&before[at + open.len()..])).map(|at| &text[..at])
 }
 
 /// Removes one tag and what it contains, wherever it is closed.
@@ -193,5 +222,24 @@ mod tests {
     fn our_own_injections_are_never_read_back() {
         let text = format!("<{INJECTION_TAG} id=\"1\">[Session Activity]</{INJECTION_TAG}>go on");
         check(&text, Some((EntryKind::Prompt, "go on")));
+    }
+
+    #[test]
+    fn a_hook_gets_what_was_typed() {
+        let own = format!("<{INJECTION_TAG}>\nplanted\n</{INJECTION_TAG}>");
+        for (prompt, typed) in [
+            ("  fix it\n".to_owned(), "  fix it\n"),
+            (format!("<hook_context>{own}</hook_context>\n\nfix it"), "fix it"),
+            (format!("<hook_context>theirs\n{own}</hook_context>fix it"), "fix it"),
+            (format!("fix it\n\n<system_reminder>\n{own}\n</system_reminder>"), "fix it"),
+            (format!("fix it<hook_result hook_event=\"x\">theirs</hook_result>\n{own}"), "fix it"),
+            (
+                "why is <hook_context>a</hook_context> in my prompt?".to_owned(),
+                "why is <hook_context>a</hook_context> in my prompt?",
+            ),
+            (own.clone(), ""),
+        ] {
+            assert_eq!(typed_text(&prompt), typed, "{prompt}");
+        }
     }
 }

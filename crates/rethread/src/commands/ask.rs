@@ -14,6 +14,7 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
         question: args.question.join(" "),
         model: args.model.clone(),
         skip_model: args.no_model,
+        asker: None,
         turn: args.turn.clone(),
         max_bytes: None,
         timeout: None,

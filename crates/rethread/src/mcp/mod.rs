@@ -1,9 +1,10 @@
 //! MCP: memory as tools for models, over stdio or HTTP.
 //!
-//! `tools` defines and runs the tools, `arguments` parses what models pass, `server` implements the protocol, `stdio`
-//! and `http` are the transports.
+//! `tools` defines and runs the tools, `arguments` parses what models pass, `asking_session` recognizes the session that
+//! calls, `server` implements the protocol, `stdio` and `http` are the transports.
 
 mod arguments;
+mod asking_session;
 mod background_sync;
 mod http;
 mod server;

@@ -13,6 +13,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 
+use super::asking_session::{SessionVariables, asking_session};
 use super::background_sync::BackgroundSync;
 use super::tools::{self, INSTRUCTIONS, ToolContext, ToolOutput};
 use crate::environment;
@@ -25,6 +26,8 @@ pub(super) struct McpServer {
     /// The default scope of tools.
     scope: SessionScope,
     zone: TimeZone,
+    /// Which session started this process.
+    variables: SessionVariables,
     /// Syncs in the background; `None` where another process does.
     background_sync: Option<Arc<BackgroundSync>>,
 }
@@ -41,6 +44,7 @@ impl McpServer {
     pub(super) fn for_process(
         engine: Arc<Engine>,
         zone: TimeZone,
+        variables: SessionVariables,
         background_sync: Option<Arc<BackgroundSync>>,
     ) -> Self {
         let scope = match engine.sessions().current_project() {
@@ -48,7 +52,7 @@ impl McpServer {
             SessionScope::Project(project) if project == "/" => SessionScope::AllProjects,
             scope => scope,
         };
-        Self { host: EngineHost::Process(engine), scope, zone, background_sync }
+        Self { host: EngineHost::Process(engine), scope, zone, variables, background_sync }
     }
 
     /// For HTTP clients, which are not in a project.
@@ -57,6 +61,7 @@ impl McpServer {
             host: EngineHost::Server(app),
             scope: SessionScope::AllProjects,
             zone: environment::zone(),
+            variables: SessionVariables::default(),
             background_sync: None,
         }
     }
@@ -123,6 +128,7 @@ impl ServerHandler for McpServer {
             reading.start_if_due();
         }
         let client = self.client_name(&context);
+        let asker = asking_session(&context.meta.0.0, client.as_deref(), &self.variables);
         let memory = self.clone();
         let call = move || {
             let tool_context = ToolContext {
@@ -130,6 +136,7 @@ impl ServerHandler for McpServer {
                 scope: &memory.scope,
                 zone: &memory.zone,
                 client: client.as_deref(),
+                asker: asker.as_ref(),
             };
             tool.call(&tool_context, request.arguments.unwrap_or_default())
         };

@@ -7,6 +7,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{Transport, stdio_pipes};
 use rmcp::{RoleServer, ServiceExt};
 
+use super::asking_session::SessionVariables;
 use super::background_sync::BackgroundSync;
 use super::server::McpServer;
 use crate::cli::serve::McpArgs;
@@ -21,7 +22,8 @@ const MAX_CALLS: usize = 8;
 pub(crate) fn run(context: &CommandContext, request: &McpArgs) -> Result<Exit, Failure> {
     let engine = Arc::new(context.engine()?);
     let reading = if request.no_sync { None } else { Some(BackgroundSync::start(context)?) };
-    let memory = McpServer::for_process(engine, context.zone.clone(), reading);
+    let variables = SessionVariables::from_environment(&context.environment);
+    let memory = McpServer::for_process(engine, context.zone.clone(), variables, reading);
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(MAX_CALLS + 2).build()?;
     runtime.block_on(async {

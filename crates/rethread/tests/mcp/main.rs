@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
+mod asking_session;
 mod client;
 mod http;
 mod invalid_input;
+mod revisions;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -8,6 +8,7 @@ use crate::parse::content::MeasuredResult;
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientNumber, LenientObject, LenientText};
 use crate::parse::outcome::outcome_with_code;
+use crate::parse::own_text::without_injections;
 use crate::parse::{ShellReport, TextSink};
 use rethread_model::{ToolKind, ToolStatus};
 
@@ -104,7 +105,8 @@ pub(super) fn add_result(execution: ToolExecution<'_>, out: &mut EventBuilder, s
     let error = execution.error.map(|LenientObject(error)| error).unwrap_or_default();
     let content = execution.result.0.content;
     let text = if content.as_str().is_empty() { error.content.as_str() } else { without_guidance(content.as_str()) };
-    let (written_code, text) = split_exit_code(text);
+    let text = without_injections(text);
+    let (written_code, text) = split_exit_code(&text);
     let code = execution.shell_execution.0.exit_code.0.map(|code| code as i32).or(written_code);
     let kind = code.is_some().then_some(ToolKind::Command);
     let answer = ANSWER_PREFIXES.iter().find_map(|prefix| text.strip_prefix(prefix)).map(str::to_owned);

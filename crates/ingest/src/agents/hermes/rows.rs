@@ -9,6 +9,7 @@ use crate::parse::content::{CalledFunction, MeasuredResult, MessageContent};
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientBool, LenientNumber, LenientObject, LenientText, LenientTimestamp};
 use crate::parse::outcome::outcome_with_code;
+use crate::parse::own_text::without_injections;
 use crate::parse::{ParseContext, TextSink, content_id, tool_kind};
 use crate::{EventBody, SessionHeader, TitleRank, TranscriptEvent, UndoStep};
 
@@ -196,6 +197,8 @@ fn add_assistant(row: &HermesRow<'_>, out: &mut EventBuilder, sink: &mut TextSin
 
 fn add_result(row: &HermesRow<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     let text = content_text(row.content);
+    // A plugin may add text after the object.
+    let text = without_injections(&text);
     let result: HermesResult<'_> = serde_json::from_str(&text).unwrap_or_default();
     let code = result.exit_code.0.map(|code| code as i32);
     let has_failed = !result.error.as_str().is_empty()
@@ -206,7 +209,7 @@ fn add_result(row: &HermesRow<'_>, out: &mut EventBuilder, sink: &mut TextSink<'
         (false, false) => format!("{output}\n{error}"),
         (false, true) => error.to_owned(),
         (true, false) => output.to_owned(),
-        (true, true) => text.clone(),
+        (true, true) => text.clone().into_owned(),
     };
     // A command that printed nothing has no output, whatever the object around it.
     let shown = if code.is_some() && error.is_empty() { output.to_owned() } else { shown };

@@ -10,7 +10,7 @@ mod session_activity;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use rethread_engine::{Engine, SessionScope, wrap_for_model};
+use rethread_engine::{AskingSession, Engine, SessionScope, wrap_for_model};
 use rmcp::model::{self, JsonObject, MetaObject, ToolAnnotations};
 
 use super::arguments::{McpArguments, ParameterType, ToolParameter, schema};
@@ -141,6 +141,8 @@ pub(super) struct ToolContext<'a> {
     pub(super) zone: &'a TimeZone,
     /// The calling program, as it names itself.
     pub(super) client: Option<&'a str>,
+    /// The calling session, if its client tells.
+    pub(super) asker: Option<&'a AskingSession>,
 }
 
 /// The result of a tool call.
@@ -202,6 +204,12 @@ impl ToolContext<'_> {
     /// The scope of a call.
     fn scope(&self, arguments: &McpArguments) -> SessionScope {
         if arguments.flag(EVERYWHERE.name) { SessionScope::AllProjects } else { self.scope.clone() }
+    }
+
+    /// The calling session, unless its agent ended it: its client may have begun another one.
+    fn asker(&self) -> Result<Option<&AskingSession>, Failure> {
+        let Some(asker) = self.asker else { return Ok(None) };
+        Ok((!self.engine.awareness().has_ended(asker)?).then_some(asker))
     }
 
     /// The message before the first sync.

@@ -7,17 +7,18 @@ use crate::failure::Failure;
 use crate::mcp::arguments::McpArguments;
 use crate::render::{self, Tone};
 
-/// MCP has no notion of an agent's turn: questions within one minute count as one turn (E001-14).
+/// If the caller's turn is unknown, questions within one minute count as one turn (E001-14).
 const TURN_MILLIS: i64 = 60_000;
 
 /// Answers a question. If the model is unavailable, quotes passages instead and adds a note.
 pub(super) fn ask(context: &ToolContext<'_>, arguments: &McpArguments) -> Result<String, Failure> {
-    let minute = context.engine.now().as_millis() / TURN_MILLIS;
-    let client = context.client.unwrap_or_default();
+    let asker = context.asker()?;
+    let turn = asker.map(|asker| context.engine.awareness().turn_of(asker)).transpose()?.flatten();
     let request = AskRequest {
         reference: arguments.text("session").to_owned(),
         question: arguments.text("question").to_owned(),
-        turn: Some(format!("mcp {} {client:.40} {minute}", std::process::id())),
+        asker: asker.cloned(),
+        turn: Some(turn.unwrap_or_else(|| current_minute(context))),
         ..AskRequest::default()
     };
     let mut page = ToolContext::page();
@@ -33,6 +34,11 @@ pub(super) fn ask(context: &ToolContext<'_>, arguments: &McpArguments) -> Result
         page.end_line().line(Tone::Plain, &format!("({})", render::model_and_cost(&answered)));
     }
     Ok(page.as_str().to_owned())
+}
+
+fn current_minute(context: &ToolContext<'_>) -> String {
+    let minute = context.engine.now().as_millis() / TURN_MILLIS;
+    format!("mcp {} {:.40} {minute}", std::process::id(), context.client.unwrap_or_default())
 }
 
 /// Whether quoting passages can still work after this error.

@@ -67,6 +67,7 @@ fn ask(app: &ServerState, params: AskBody) -> ApiResult {
         question: params.question.0,
         model: optional_string(params.model),
         skip_model: params.no_model,
+        asker: None,
         turn: optional_string(params.turn),
         max_bytes: None,
         timeout: None,
