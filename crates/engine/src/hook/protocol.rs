@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use rethread_ingest::agents::format_of;
-use rethread_ingest::tool_kind;
+use rethread_ingest::{tool_kind, typed_text};
 use rethread_model::{Agent, ToolKind};
 use serde_json::Value;
 
@@ -217,7 +217,12 @@ impl HostProtocol {
         let name = self.event_name(payload);
         let fits = |rule: &&EventRule| rule.name == name && rule.when.is_none_or(|when| when.is_met(payload));
         let rule = self.events.iter().find(fits)?;
-        let text = text_at(payload, rule.text).unwrap_or_default().into_owned();
+        let text = text_at(payload, rule.text).unwrap_or_default();
+        let text = match rule.kind {
+            // Hosts put what other hooks returned around the prompt.
+            HookEventKind::Prompt => typed_text(&text).into_owned(),
+            _ => text.into_owned(),
+        };
         // What a sub-agent does to files counts as done by its session. Everything else is between the two of them.
         let is_subagent = value_at(payload, self.subagent).is_some();
         let call = match rule.kind {

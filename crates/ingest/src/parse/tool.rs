@@ -265,8 +265,8 @@ pub fn tool_kind(name: &str) -> ToolKind {
 /// Whether a tool is one of ours, however the agent names our MCP server: `mcp__rethread__…`, or with a plugin name.
 pub fn is_own_tool(name: &str) -> bool {
     let server = name.strip_prefix("mcp__").and_then(|rest| rest.split("__").next());
-    // Cline and Droid put only the server's name before the tool's.
-    name.starts_with("rethread__")
+    // Cline, Copilot, Droid and OpenCode put only the server's name before the tool's.
+    name.strip_prefix("rethread").is_some_and(|rest| rest.starts_with(['_', '-']))
         // Gemini CLI separates the parts with one underscore, which names may contain too.
         || name.starts_with("mcp_rethread_")
         || server.is_some_and(|server| server.split(['_', '-']).any(|word| word == "rethread"))

@@ -10,6 +10,7 @@ mod http;
 mod server;
 mod stdio;
 mod tools;
+mod unavailable;
 
 pub(crate) use http::routes;
 pub(crate) use stdio::run;

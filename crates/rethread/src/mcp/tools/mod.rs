@@ -193,6 +193,14 @@ impl ToolOutput {
         let text = "error: internal error in rethread\ncode: internal-error\nhint: this is a bug, please report it";
         Self { text: wrap_for_model(text, text.len(), ""), is_error: true }
     }
+
+    /// The result of every call while the memory cannot be opened.
+    pub(super) fn unavailable(failure: &Failure) -> Self {
+        let mut text = format!("error: {}", failure.source);
+        failure.causes().iter().for_each(|cause| text += &format!("\ncause: {cause}"));
+        failure.hints.iter().for_each(|hint| text += &format!("\nhint: {hint}"));
+        Self { text: wrap_for_model(&text, text.len(), ""), is_error: true }
+    }
 }
 
 impl ToolContext<'_> {
