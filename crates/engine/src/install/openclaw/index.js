@@ -68,24 +68,40 @@ function run(input, timeoutMs) {
 	});
 }
 
-let pausedUntil = 0;
-// Events are sent one at a time, in order. The queue never rejects.
-let queue = Promise.resolve("");
+// OpenClaw loads this file several times in one process, for hooks and for results of tools: they share this state.
+const shared = (globalThis[Symbol.for("rethread.openclaw")] ??= {
+	pausedUntil: 0,
+	// Events are sent one at a time, in order. The queue never rejects.
+	queue: Promise.resolve(""),
+	/** By session key: the ID and directory of a session. */
+	sessions: new Map(),
+	/** By the session key of a sub-agent: the session key of the agent that started it. */
+	parents: new Map(),
+	/** By run: the context that its prompt got. A prompt may be built several times. */
+	contexts: new Map(),
+	/** By tool call: a notice from before it ran. */
+	notices: new Map(),
+	/** Tool calls whose end was sent. */
+	ended: new Map(),
+	/** By session key: answers to failures that could not be added to the tool's result. */
+	pending: new Map(),
+});
+const { sessions, parents, contexts, notices, ended, pending } = shared;
 
 /** Sends one event. Resolves to the context that Rethread answers; empty on any error or timeout. */
 function notify(event) {
 	const deadline = Date.now() + EVENT_TIMEOUT_MS;
-	queue = queue.then(async () => {
+	shared.queue = shared.queue.then(async () => {
 		const timeoutMs = deadline - Date.now();
-		if (timeoutMs <= 0 || Date.now() < pausedUntil) return "";
+		if (timeoutMs <= 0 || Date.now() < shared.pausedUntil) return "";
 		const input = attempt(() => JSON.stringify(event));
 		if (input === undefined) return "";
 		const output = await run(input, timeoutMs);
-		if (output === undefined) pausedUntil = Date.now() + PAUSE_MS;
+		if (output === undefined) shared.pausedUntil = Date.now() + PAUSE_MS;
 		const context = output && attempt(() => JSON.parse(output).context);
 		return typeof context === "string" ? context : "";
 	});
-	return queue;
+	return shared.queue;
 }
 
 const joined = (...texts) => texts.filter(Boolean).join("\n\n");
@@ -101,19 +117,6 @@ function textOf(content) {
 	if (!Array.isArray(content)) return typeof content === "string" ? content : "";
 	return content.map((part) => (part?.type === "text" ? String(part.text) : "")).join("");
 }
-
-/** By session key: the ID and directory of a session. */
-const sessions = new Map();
-/** By the session key of a sub-agent: the session key of the agent that started it. */
-const parents = new Map();
-/** By run: the context that its prompt got. A prompt may be built several times. */
-const contexts = new Map();
-/** By tool call: a notice from before it ran. */
-const notices = new Map();
-/** Tool calls whose end was sent. */
-const ended = new Map();
-/** By session key: answers to failures that could not be added to the tool's result. */
-const pending = new Map();
 
 const isSubagent = (key) => parents.has(key) || /:subagent:/.test(key ?? "");
 
