@@ -16,6 +16,8 @@ const ERROR_CHARS = 4000;
 const MAX_KEPT = 200;
 const EDITS = ["edit", "write", "apply_patch"];
 const SHELLS = ["exec", "bash"];
+/** Calls another tool, which has events of its own. */
+const WRAPPER = "tool_call";
 
 const isDisabled = () => !!process.env.RETHREAD_DISABLE && process.env.RETHREAD_DISABLE !== "0";
 /** A run of one prompt in a process of its own, as `openclaw agent --local -m "…"`. */
@@ -166,6 +168,7 @@ async function toolEnd({ toolName, toolCallId, args, cwd, isError, result }, ctx
 	remember(ended, toolCallId, true);
 	const notice = notices.get(toolCallId);
 	notices.delete(toolCallId);
+	if (toolName === WRAPPER) return "";
 	const { exitCode, status, error } = result?.details ?? {};
 	const hasFailed = !!isError || status === "error" || (typeof exitCode === "number" && exitCode !== 0);
 	if (!hasFailed && !EDITS.includes(toolName) && !SHELLS.includes(toolName)) return notice ?? "";
