@@ -127,8 +127,9 @@ function fieldsOf({ sessionKey, sessionId, workspaceDir }, cwd) {
 	const known = sessions.get(sessionKey);
 	const own = { session_id: sessionId ?? known?.session_id, cwd: workspaceDir ?? known?.cwd ?? cwd ?? process.cwd() };
 	if (!isSubagent(sessionKey)) return own;
-	const parent = sessions.get(parents.get(sessionKey));
-	return { ...own, session_id: parent?.session_id ?? own.session_id, agent_id: own.session_id };
+	let root = sessionKey;
+	while (parents.has(root)) root = parents.get(root);
+	return { ...own, session_id: sessions.get(root)?.session_id ?? own.session_id, agent_id: own.session_id };
 }
 
 /** Whether a human wrote the prompt: not a timer, another session, or OpenClaw itself. */

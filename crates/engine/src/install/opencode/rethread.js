@@ -13,12 +13,11 @@ const EVENT_TIMEOUT_MS = 5000;
 const PAUSE_MS = 60000;
 /** How much of an error's beginning, and of its end, is sent. */
 const ERROR_CHARS = 4000;
-/** How many answers about tool calls that failed are kept. */
-const MAX_ANSWERS = 200;
+/** How many texts about sessions and tool calls are kept in mind. */
+const MAX_KEPT = 200;
 /** Tools that change files or may do so. Names of OpenCode 1.x, Kilo and OpenCode 2.x. */
 const EDITS = ["edit", "write", "patch", "apply_patch", "multiedit"];
 const SHELLS = ["bash", "shell"];
-const CHANGING = [...EDITS, ...SHELLS];
 const MARK = "<rethread-context>";
 
 const isDisabled = () => !!process.env.RETHREAD_DISABLE && process.env.RETHREAD_DISABLE !== "0";
@@ -92,25 +91,14 @@ function notify(event) {
 	return queue;
 }
 
-/** Sends the end of a tool call. Resolves to the context to show the model, at once if the call did not fail. */
-function notifyToolEnd(session, tool_name, tool_input, output, exitCode, isError) {
-	const has_failed = isError || (typeof exitCode === "number" && exitCode !== 0);
-	const error = output.length > 2 * ERROR_CHARS ? `${output.slice(0, ERROR_CHARS)}\n…\n${output.slice(-ERROR_CHARS)}` : output;
-	const answer = notify({
-		event: "tool_end",
-		...session,
-		tool_name,
-		tool_input,
-		output_chars: output.length,
-		exit_code: typeof exitCode === "number" ? exitCode : undefined,
-		is_error: isError,
-		error: has_failed ? error : undefined,
-	});
-	return has_failed ? answer : Promise.resolve("");
-}
+const joined = (...texts) => texts.filter(Boolean).join("\n\n");
 
-/** Before they run, only edits and commands that may switch the branch or commit matter. */
-const mayCollide = (tool, input) => EDITS.includes(tool) || (SHELLS.includes(tool) && /\bgit\b/.test(input?.command));
+/** Adds an entry and drops the oldest, so that a server that runs for days does not grow. */
+function remember(map, key, value) {
+	map.delete(key);
+	map.set(key, value);
+	if (map.size > MAX_KEPT) map.delete(map.keys().next().value);
+}
 
 /** `opencode run "two words"` puts quotation marks around the prompt and escapes those inside. */
 function unquote(prompt) {
@@ -118,63 +106,114 @@ function unquote(prompt) {
 	return quoted && /\s/.test(quoted[1]) ? quoted[1].replaceAll('\\"', '"') : prompt;
 }
 
-const joined = (...texts) => texts.filter(Boolean).join("\n\n");
+/** What both entries have in common. `lookUp` finds a session's parentID, directory and time of creation. */
+function createMemory(lookUp) {
+	const startedAt = Date.now();
+	const sessions = new Map();
+	const lastTexts = new Map();
+	/** By tool call: a notice from before it ran. */
+	const notices = new Map();
 
-/** Adds an entry and drops the oldest, so that a server that runs for days does not grow. */
-function remember(map, key, value) {
-	map.set(key, value);
-	if (map.size > MAX_ANSWERS) map.delete(map.keys().next().value);
+	const infoOf = async (id) => {
+		if (!sessions.has(id)) {
+			const { parentID, directory, created } = (await guarded(lookUp)(id)) ?? {};
+			const cwd = directory ?? process.cwd();
+			// Tools of a sub-agent belong to the session that started it.
+			const root = parentID && (await infoOf(parentID)).fields.session_id;
+			const fields = root ? { session_id: root, agent_id: id, cwd } : { session_id: id, cwd };
+			sessions.set(id, { isSubagent: !!parentID, fields, source: created >= startedAt ? "startup" : "resume", isStarted: false });
+		}
+		return sessions.get(id);
+	};
+
+	return {
+		knows: (id) => sessions.has(id),
+		rememberText: (id, text) => remember(lastTexts, id, text),
+
+		/** Resolves to the context for a prompt that a human typed. */
+		async prompt(id, text) {
+			const info = await infoOf(id);
+			if (info.isSubagent || !text.trim()) return "";
+			const start = info.isStarted ? "" : await notify({ event: "session_start", ...info.fields, source: info.source });
+			info.isStarted = true;
+			return joined(start, await notify({ event: "prompt", ...info.fields, prompt: unquote(text) }));
+		},
+
+		async toolStart(id, callID, tool_name, tool_input) {
+			// Before they run, only edits and commands that may switch the branch or commit matter.
+			const isGit = SHELLS.includes(tool_name) && /\bgit\b/.test(tool_input?.command);
+			if (!EDITS.includes(tool_name) && !isGit) return;
+			const notice = await notify({ event: "tool_start", ...(await infoOf(id)).fields, tool_name, tool_input });
+			if (notice) remember(notices, callID, notice);
+		},
+
+		/** Resolves to the context to show the model with the result, at once if the call did not fail. */
+		async toolEnd(id, callID, { tool_name, tool_input, output, exitCode, isError }) {
+			const notice = notices.get(callID);
+			notices.delete(callID);
+			const hasFailed = isError || (typeof exitCode === "number" && exitCode !== 0);
+			if (!hasFailed && !EDITS.includes(tool_name) && !SHELLS.includes(tool_name)) return notice ?? "";
+			const error = output.length > 2 * ERROR_CHARS ? `${output.slice(0, ERROR_CHARS)}\n…\n${output.slice(-ERROR_CHARS)}` : output;
+			const answer = notify({
+				event: "tool_end",
+				...(await infoOf(id)).fields,
+				tool_name,
+				tool_input,
+				output_chars: output.length,
+				exit_code: typeof exitCode === "number" ? exitCode : undefined,
+				is_error: isError,
+				error: hasFailed ? error : undefined,
+			});
+			return joined(notice, hasFailed ? await answer : "");
+		},
+
+		/** Sends an event that has no answer: turn_end, compacting, compacted, or session_end of a deleted session. */
+		async tell(id, event) {
+			const { isSubagent, fields } = await infoOf(id);
+			if (isSubagent) return;
+			const last_assistant_message = event === "turn_end" ? (lastTexts.get(id) ?? "") : undefined;
+			const reason = event === "session_end" ? "deleted" : undefined;
+			if (reason) sessions.delete(id);
+			void notify({ event, ...fields, last_assistant_message, reason });
+		},
+
+		/** Called when the program exits; waits, so that queued events are not lost. */
+		async exit() {
+			const mode = isHeadless ? "run" : undefined;
+			for (const { isStarted, fields } of sessions.values()) {
+				if (isStarted) void notify({ event: "session_end", ...fields, reason: "exit", mode });
+			}
+			sessions.clear();
+			await queue;
+		},
+	};
 }
 
 /** The entry for OpenCode 1.x and Kilo. */
 async function server({ client, directory }) {
 	if (isDisabled()) return {};
-	const startedAt = Date.now();
-	/** What is known of a session: its ID, its directory, and its parent if it belongs to a sub-agent. */
-	const sessions = new Map();
-	const lastTexts = new Map();
-	/** Context for the model about a tool call, by call ID: notices from before it ran, and answers to its failure. */
-	const notices = new Map();
+	const memory = createMemory(async (id) => {
+		const { data } = await client.session.get({ path: { id } });
+		return { parentID: data?.parentID, directory: data?.directory ?? directory, created: data?.time?.created };
+	});
+	/** By tool call: the answer to its failure. */
 	const answers = new Map();
 
-	const sessionInfo = async (id) => {
-		if (!sessions.has(id)) {
-			const found = await guarded(() => client.session.get({ path: { id } }))();
-			const info = found?.data;
-			sessions.set(id, { id, parent: info?.parentID, cwd: info?.directory ?? directory, createdAt: info?.time?.created ?? 0, isStarted: false });
-		}
-		return sessions.get(id);
-	};
-	/** The fields that identify a session in an event. Tools of a sub-agent belong to the session that started it. */
-	const fieldsOf = (info) => (info.parent ? { session_id: info.parent, agent_id: info.id, cwd: info.cwd } : { session_id: info.id, cwd: info.cwd });
-
-	const startContext = async (info) => {
-		if (info.isStarted) return "";
-		info.isStarted = true;
-		return notify({ event: "session_start", ...fieldsOf(info), source: info.createdAt >= startedAt ? "startup" : "resume" });
-	};
-
-	/** Adds our text as a part after the prompt. It is marked as ignored, so that it is stored, but not shown and not part of the title request. */
+	/** Adds our text as a part after the prompt. It is marked as ignored: stored, but not shown and not part of the title request. */
 	const onPrompt = async ({ sessionID }, { message, parts }) => {
-		const info = await sessionInfo(sessionID);
-		if (info.parent) return;
 		const typed = parts.filter((part) => part.type === "text" && !part.synthetic && !part.ignored).map((part) => part.text);
-		if (!typed.join("").trim()) return;
-		const start = await startContext(info);
-		const text = joined(start, await notify({ event: "prompt", ...fieldsOf(info), prompt: unquote(typed.join("\n")) }));
+		const text = await memory.prompt(sessionID, typed.join("\n"));
 		if (!text) return;
 		// Parts are ordered by ID: a longer ID comes after the one it begins with.
 		const last = parts.map((part) => part.id).sort().pop();
 		parts.push({ id: `${last}rethread`, sessionID, messageID: message.id, type: "text", text, synthetic: true, ignored: true });
 	};
 
-	/** Answers to tool calls that threw: `tool.execute.after` is not called for them. */
+	/** Tool calls that threw: `tool.execute.after` is not called for them. */
 	const answerToFailure = async ({ sessionID, tool, callID, state }) => {
 		if (!answers.has(callID)) {
-			const info = await sessionInfo(sessionID);
-			const answer = await notifyToolEnd(fieldsOf(info), tool, state.input, String(state.error), undefined, true);
-			remember(answers, callID, joined(notices.get(callID), answer));
-			notices.delete(callID);
+			const failure = { tool_name: tool, tool_input: state.input, output: String(state.error), isError: true };
+			remember(answers, callID, await memory.toolEnd(sessionID, callID, failure));
 		}
 		return answers.get(callID);
 	};
@@ -193,112 +232,54 @@ async function server({ client, directory }) {
 		}
 	};
 
-	const onToolStart = async ({ tool, sessionID, callID }, { args }) => {
-		if (!mayCollide(tool, args)) return;
-		const info = await sessionInfo(sessionID);
-		const notice = await notify({ event: "tool_start", ...fieldsOf(info), tool_name: tool, tool_input: args });
-		if (notice) remember(notices, callID, notice);
-	};
-
 	const onToolEnd = async ({ tool, sessionID, callID, args }, result) => {
-		if (!CHANGING.includes(tool) || typeof result?.output !== "string") return;
-		const info = await sessionInfo(sessionID);
+		if (typeof result?.output !== "string") return;
 		// A command that was stopped has no exit code.
-		const exit = result.metadata?.exit;
-		const answer = await notifyToolEnd(fieldsOf(info), tool, args, result.output, exit, exit === null);
-		const text = joined(notices.get(callID), answer);
-		notices.delete(callID);
+		const exitCode = result.metadata?.exit;
+		const ended = { tool_name: tool, tool_input: args, output: result.output, exitCode, isError: exitCode === null };
+		const text = await memory.toolEnd(sessionID, callID, ended);
 		if (text) result.output = joined(result.output, text);
 	};
 
-	const onCompacting = async ({ sessionID }) => {
-		const info = await sessionInfo(sessionID);
-		if (!info.parent) void notify({ event: "compacting", ...fieldsOf(info) });
-	};
-
+	const EVENTS = { "session.idle": "turn_end", "session.compacted": "compacted", "session.deleted": "session_end" };
 	const onEvent = async ({ event: { type, properties } }) => {
-		if (type === "message.part.updated") {
-			const { part } = properties;
-			// Only text of the assistant has times.
-			if (part.type === "text" && part.time?.end) remember(lastTexts, part.sessionID, part.text);
-			return;
-		}
-		if (type !== "session.idle" && type !== "session.compacted" && type !== "session.deleted") return;
-		const id = properties.sessionID ?? properties.info?.id;
+		const part = type === "message.part.updated" ? properties.part : undefined;
+		// Only text of the assistant has times.
+		if (part?.type === "text" && part.time?.end) memory.rememberText(part.sessionID, part.text);
+		const id = properties?.sessionID ?? properties?.info?.id;
 		// A deleted session cannot be looked up.
-		const info = type === "session.deleted" ? sessions.get(id) : await sessionInfo(id);
-		if (!info || info.parent) return;
-		const fields = fieldsOf(info);
-		if (type === "session.idle") {
-			const last_assistant_message = lastTexts.get(id) ?? "";
-			void notify({ event: "turn_end", ...fields, last_assistant_message });
-		} else if (type === "session.compacted") {
-			void notify({ event: "compacted", ...fields });
-		} else {
-			sessions.delete(id);
-			void notify({ event: "session_end", ...fields, reason: "deleted" });
-		}
-	};
-
-	/** Called when the program exits; waits, so that queued events are not lost. */
-	const dispose = async () => {
-		const mode = isHeadless ? "run" : undefined;
-		for (const info of sessions.values()) {
-			if (info.isStarted) void notify({ event: "session_end", ...fieldsOf(info), reason: "exit", mode });
-		}
-		sessions.clear();
-		await queue;
+		if (EVENTS[type] && (type !== "session.deleted" || memory.knows(id))) await memory.tell(id, EVENTS[type]);
 	};
 
 	return {
 		"chat.message": guarded(onPrompt),
 		"experimental.chat.messages.transform": guarded(onMessages),
-		"tool.execute.before": guarded(onToolStart),
+		"tool.execute.before": guarded(({ tool, sessionID, callID }, { args }) => memory.toolStart(sessionID, callID, tool, args)),
 		"tool.execute.after": guarded(onToolEnd),
-		"experimental.session.compacting": guarded(onCompacting),
+		"experimental.session.compacting": guarded(({ sessionID }) => memory.tell(sessionID, "compacting")),
 		event: guarded(onEvent),
-		dispose: guarded(dispose),
+		dispose: guarded(memory.exit),
 	};
 }
 
 /** The text of a tool's result in OpenCode 2.x. */
 function resultText({ content, output }) {
-	if (typeof content === "string") return content;
 	if (Array.isArray(content)) return content.map((part) => (part?.type === "text" ? part.text : "")).join("\n\n");
-	return typeof output === "string" ? output : "";
+	return String(content ?? (typeof output === "string" ? output : ""));
 }
 
 /** The entry for OpenCode 2.x. Not verified: written from its published plugin interface, no release could be run. */
 async function setup(ctx) {
 	if (isDisabled()) return undefined;
-	const startedAt = Date.now();
-	const sessions = new Map();
-	const lastTexts = new Map();
-	const notices = new Map();
+	const memory = createMemory(async (sessionID) => {
+		const found = await ctx.session.get({ sessionID });
+		const info = found?.data ?? found;
+		return { parentID: info?.parentID, directory: info?.location?.directory ?? ctx.location?.directory, created: info?.time?.created };
+	});
 	/** Context for the newest prompt of a session; added to each request of its turn, not stored. */
 	const contexts = new Map();
 
-	const sessionInfo = async (sessionID) => {
-		if (!sessions.has(sessionID)) {
-			const found = await guarded(() => ctx.session.get({ sessionID }))();
-			const info = found?.data ?? found;
-			const cwd = info?.location?.directory ?? ctx.location?.directory ?? process.cwd();
-			const source = (info?.time?.created ?? 0) >= startedAt ? "startup" : "resume";
-			const parent = info?.parentID;
-			const fields = parent ? { session_id: parent, agent_id: sessionID, cwd } : { session_id: sessionID, cwd };
-			sessions.set(sessionID, { parent, fields, source, isStarted: false });
-		}
-		return sessions.get(sessionID);
-	};
-
-	const onPrompt = async ({ sessionID, prompt }) => {
-		const info = await sessionInfo(sessionID);
-		if (info.parent || !prompt?.text?.trim()) return;
-		const start = info.isStarted ? "" : await notify({ event: "session_start", ...info.fields, source: info.source });
-		info.isStarted = true;
-		const text = joined(start, await notify({ event: "prompt", ...info.fields, prompt: unquote(prompt.text) }));
-		remember(contexts, sessionID, text);
-	};
+	const onPrompt = async ({ sessionID, prompt }) => remember(contexts, sessionID, await memory.prompt(sessionID, String(prompt?.text ?? "")));
 
 	const onContext = ({ sessionID, kind, messages }) => {
 		const text = contexts.get(sessionID);
@@ -309,59 +290,38 @@ async function setup(ctx) {
 		messages[index] = Object.assign(Object.create(Object.getPrototypeOf(message)), message, { content });
 	};
 
-	const onToolStart = async ({ tool, sessionID, id, input }) => {
-		if (!mayCollide(tool, input)) return;
-		const { fields } = await sessionInfo(sessionID);
-		const notice = await notify({ event: "tool_start", ...fields, tool_name: tool, tool_input: input });
-		if (notice) remember(notices, id, notice);
-	};
-
 	const onToolEnd = async (event) => {
 		const { tool, sessionID, id, input, status, result, error } = event;
 		const isError = status === "error";
-		if (!isError && !CHANGING.includes(tool)) return;
-		const { fields } = await sessionInfo(sessionID);
 		const output = isError ? String(error?.message ?? error) : resultText(result);
-		const exit = result?.metadata?.exit ?? result?.output?.exit;
-		const text = joined(notices.get(id), await notifyToolEnd(fields, tool, input, output, exit, isError));
-		notices.delete(id);
+		const exitCode = result?.metadata?.exit ?? result?.output?.exit;
+		const text = await memory.toolEnd(sessionID, id, { tool_name: tool, tool_input: input, output, exitCode, isError });
 		if (!text) return;
 		if (isError) error.message = joined(output, text);
 		else event.result = { ...result, content: [{ type: "text", text: output }, { type: "text", text }] };
 	};
 
-	const onCompacting = async ({ sessionID }) => {
-		const info = await sessionInfo(sessionID);
-		if (!info.parent) void notify({ event: "compacting", ...info.fields });
-	};
-
 	const onEvent = async ({ type, data }) => {
-		if (type === "session.text.ended") remember(lastTexts, data.sessionID, data.text);
-		const isTurnEnd = /^session\.execution\.(succeeded|failed|interrupted)$/.test(type);
-		if (!isTurnEnd && type !== "session.compaction.ended" && type !== "session.deleted") return;
-		const info = type === "session.deleted" ? sessions.get(data.sessionID) : await sessionInfo(data.sessionID);
-		if (!info || info.parent) return;
-		if (isTurnEnd) void notify({ event: "turn_end", ...info.fields, last_assistant_message: lastTexts.get(data.sessionID) ?? "" });
-		else if (type === "session.deleted") void notify({ event: "session_end", ...info.fields, reason: "deleted" });
-		else void notify({ event: "compacted", ...info.fields });
+		if (type === "session.text.ended") memory.rememberText(data.sessionID, data.text);
+		if (/^session\.execution\.(succeeded|failed|interrupted)$/.test(type)) await memory.tell(data.sessionID, "turn_end");
+		if (type === "session.compaction.ended") await memory.tell(data.sessionID, "compacted");
+		if (type === "session.deleted" && memory.knows(data.sessionID)) await memory.tell(data.sessionID, "session_end");
 	};
 
 	const stop = new AbortController();
 	const listen = guarded(async () => {
 		for await (const event of ctx.event.subscribe({ signal: stop.signal })) await guarded(onEvent)(event);
 	});
-	await guarded(() => ctx.session.hook("prompt", guarded(onPrompt)))();
-	await guarded(() => ctx.session.hook("context", guarded(onContext)))();
-	await guarded(() => ctx.session.hook("compaction", guarded(onCompacting)))();
-	await guarded(() => ctx.tool.hook("execute.before", guarded(onToolStart)))();
-	await guarded(() => ctx.tool.hook("execute.after", guarded(onToolEnd)))();
+	const hook = guarded((domain, name, handler) => ctx[domain].hook(name, guarded(handler)));
+	await hook("session", "prompt", onPrompt);
+	await hook("session", "context", onContext);
+	await hook("session", "compaction", ({ sessionID }) => memory.tell(sessionID, "compacting"));
+	await hook("tool", "execute.before", ({ sessionID, id, tool, input }) => memory.toolStart(sessionID, id, tool, input));
+	await hook("tool", "execute.after", onToolEnd);
 	void listen();
 	return guarded(async () => {
 		stop.abort();
-		for (const info of sessions.values()) {
-			if (info.isStarted) void notify({ event: "session_end", ...info.fields, reason: "exit", mode: isHeadless ? "run" : undefined });
-		}
-		await queue;
+		await memory.exit();
 	});
 }
 
