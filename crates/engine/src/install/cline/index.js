@@ -71,9 +71,10 @@ let pausedUntil = 0;
 // Events are sent one at a time, in order. The queue never rejects.
 let queue = Promise.resolve("");
 
-/** Sends one event. Resolves to the context that Rethread answers; empty on any error or timeout. */
-function notify(event) {
-	const deadline = Date.now() + EVENT_TIMEOUT_MS;
+const newDeadline = () => Date.now() + EVENT_TIMEOUT_MS;
+
+/** Sends one event. Resolves to the context that Rethread answers; empty on any error or after the deadline. */
+function notify(event, deadline = newDeadline()) {
 	queue = queue.then(async () => {
 		const timeoutMs = deadline - Date.now();
 		if (timeoutMs <= 0 || Date.now() < pausedUntil) return "";
@@ -132,11 +133,11 @@ async function beforeRun({ snapshot }) {
 	const prompt = prompts.at(-1);
 	if (!prompt || prompt.id === lastPromptId) return undefined;
 	lastPromptId = prompt.id;
-	const deadline = Date.now() + EVENT_TIMEOUT_MS;
-	const start = isStarted ? "" : await notify({ event: "session_start", ...session, source: prompts.length > 1 ? "resume" : "startup" });
+	const deadline = newDeadline();
+	const source = prompts.length > 1 ? "resume" : "startup";
+	const start = isStarted ? "" : await notify({ event: "session_start", ...session, source }, deadline);
 	isStarted = true;
-	if (Date.now() >= deadline) return undefined;
-	return withContext(joined(start, await notify({ event: "prompt", ...session, prompt: prompt.text })));
+	return withContext(joined(start, await notify({ event: "prompt", ...session, prompt: prompt.text }, deadline)));
 }
 
 async function beforeTool({ snapshot, tool, input }) {
@@ -151,10 +152,11 @@ async function beforeTool({ snapshot, tool, input }) {
 async function afterTool({ snapshot, tool, input, result }) {
 	if (!session) return undefined;
 	const answers = [];
+	const deadline = newDeadline();
 	for (const { tool_input, text, exitCode, hasFailed } of resultsOf(tool.name, input, result)) {
 		if (!hasFailed && tool.name !== SHELL && !EDITS.includes(tool.name)) continue;
 		const error = text.length > 2 * ERROR_CHARS ? `${text.slice(0, ERROR_CHARS)}\n…\n${text.slice(-ERROR_CHARS)}` : text;
-		const answer = notify({
+		const end = {
 			event: "tool_end",
 			...fieldsOf(snapshot),
 			tool_name: tool.name,
@@ -163,7 +165,8 @@ async function afterTool({ snapshot, tool, input, result }) {
 			exit_code: exitCode ?? (tool.name === SHELL && !hasFailed ? 0 : undefined),
 			is_error: hasFailed && exitCode === null,
 			error: hasFailed ? error : undefined,
-		});
+		};
+		const answer = notify(end, deadline);
 		// There is only an answer for failures, so only then wait for it.
 		if (hasFailed) answers.push(await answer);
 	}

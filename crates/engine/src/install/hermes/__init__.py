@@ -81,14 +81,15 @@ def _work():
         answer.put(text)
 
 
-def _notify(event, wait=True, **fields):
-    """Sends one event. Returns the context that Rethread answers if `wait`; empty on any error or timeout."""
+def _notify(event, wait=True, deadline=None, **fields):
+    """Sends one event. Returns the context that Rethread answers if `wait`; empty on any error or after the deadline."""
+    deadline = deadline or time.monotonic() + EVENT_TIMEOUT
     answer = queue.Queue()
     known = {key: value for key, value in fields.items() if value is not None}
-    _jobs.put(({"event": event, **known}, time.monotonic() + EVENT_TIMEOUT, answer))
+    _jobs.put(({"event": event, **known}, deadline, answer))
     try:
         # The worker keeps the deadline; it needs a moment more to end a hook that hangs.
-        return answer.get(timeout=EVENT_TIMEOUT + 0.5) if wait else ""
+        return answer.get(timeout=max(0.0, deadline - time.monotonic()) + 0.5) if wait else ""
     except queue.Empty:
         return ""
 
@@ -126,11 +127,11 @@ def _on_prompt(session_id="", user_message="", is_first_turn=False, platform="",
         return None
     if not isinstance(user_message, str) or not user_message.strip():
         return None
-    start = ""
+    start, deadline = "", time.monotonic() + EVENT_TIMEOUT
     if session_id not in _started:
         _started.add(session_id)
-        start = _notify("session_start", source="startup" if is_first_turn else "resume", **_fields(session_id))
-    text = _joined(start, _notify("prompt", prompt=user_message, **_fields(session_id)))
+        start = _notify("session_start", deadline=deadline, source="startup" if is_first_turn else "resume", **_fields(session_id))
+    text = _joined(start, _notify("prompt", deadline=deadline, prompt=user_message, **_fields(session_id)))
     return {"context": text} if text else None
 
 

@@ -90,9 +90,10 @@ const shared = (globalThis[Symbol.for("rethread.openclaw")] ??= {
 });
 const { sessions, parents, contexts, notices, ended, pending } = shared;
 
-/** Sends one event. Resolves to the context that Rethread answers; empty on any error or timeout. */
-function notify(event) {
-	const deadline = Date.now() + EVENT_TIMEOUT_MS;
+const newDeadline = () => Date.now() + EVENT_TIMEOUT_MS;
+
+/** Sends one event. Resolves to the context that Rethread answers; empty on any error or after the deadline. */
+function notify(event, deadline = newDeadline()) {
 	shared.queue = shared.queue.then(async () => {
 		const timeoutMs = deadline - Date.now();
 		if (timeoutMs <= 0 || Date.now() < shared.pausedUntil) return "";
@@ -128,7 +129,7 @@ function fieldsOf({ sessionKey, sessionId, workspaceDir }, cwd) {
 	const own = { session_id: sessionId ?? known?.session_id, cwd: workspaceDir ?? known?.cwd ?? cwd ?? process.cwd() };
 	if (!isSubagent(sessionKey)) return own;
 	let root = sessionKey;
-	while (parents.has(root)) root = parents.get(root);
+	for (let depth = 0; depth < 8 && parents.has(root); depth += 1) root = parents.get(root);
 	return { ...own, session_id: sessions.get(root)?.session_id ?? own.session_id, agent_id: own.session_id };
 }
 
@@ -147,8 +148,9 @@ async function onPrompt(event, ctx) {
 	const run = event.currentUserMessageId ?? ctx.runId;
 	if (!contexts.has(run)) {
 		const source = event.messages?.length ? "resume" : "startup";
-		const start = isNew ? await notify({ event: "session_start", ...fields, source }) : "";
-		const answer = await notify({ event: "prompt", ...fields, prompt });
+		const deadline = newDeadline();
+		const start = isNew ? await notify({ event: "session_start", ...fields, source }, deadline) : "";
+		const answer = await notify({ event: "prompt", ...fields, prompt }, deadline);
 		remember(contexts, run, joined(start, answer, pending.get(ctx.sessionKey)));
 		pending.delete(ctx.sessionKey);
 	}

@@ -75,9 +75,10 @@ let pausedUntil = 0;
 // Events are sent one at a time, in order. The queue never rejects.
 let queue = Promise.resolve("");
 
-/** Sends one event. Resolves to the context that Rethread answers; empty on any error or timeout. */
-function notify(event) {
-	const deadline = Date.now() + EVENT_TIMEOUT_MS;
+const newDeadline = () => Date.now() + EVENT_TIMEOUT_MS;
+
+/** Sends one event. Resolves to the context that Rethread answers; empty on any error or after the deadline. */
+function notify(event, deadline = newDeadline()) {
 	queue = queue.then(async () => {
 		const timeoutMs = deadline - Date.now();
 		if (timeoutMs <= 0 || Date.now() < pausedUntil) return "";
@@ -134,9 +135,10 @@ function createMemory(lookUp) {
 		async prompt(id, text) {
 			const info = await infoOf(id);
 			if (info.isSubagent || !text.trim()) return "";
-			const start = info.isStarted ? "" : await notify({ event: "session_start", ...info.fields, source: info.source });
+			const deadline = newDeadline();
+			const start = info.isStarted ? "" : await notify({ event: "session_start", ...info.fields, source: info.source }, deadline);
 			info.isStarted = true;
-			return joined(start, await notify({ event: "prompt", ...info.fields, prompt: unquote(text) }));
+			return joined(start, await notify({ event: "prompt", ...info.fields, prompt: unquote(text) }, deadline));
 		},
 
 		async toolStart(id, callID, tool_name, tool_input) {
