@@ -170,7 +170,7 @@ function createMemory(lookUp) {
 		},
 
 		/** Sends an event that has no answer: turn_end, compacting, compacted, or session_end of a deleted session. */
-		async tell(id, event) {
+		async report(id, event) {
 			const { isSubagent, fields } = await infoOf(id);
 			if (isSubagent) return;
 			const last_assistant_message = event === "turn_end" ? (lastTexts.get(id) ?? "") : undefined;
@@ -250,7 +250,7 @@ async function server({ client, directory }) {
 		if (part?.type === "text" && part.time?.end) memory.rememberText(part.sessionID, part.text);
 		const id = properties?.sessionID ?? properties?.info?.id;
 		// A deleted session cannot be looked up.
-		if (EVENTS[type] && (type !== "session.deleted" || memory.knows(id))) await memory.tell(id, EVENTS[type]);
+		if (EVENTS[type] && (type !== "session.deleted" || memory.knows(id))) await memory.report(id, EVENTS[type]);
 	};
 
 	return {
@@ -258,7 +258,7 @@ async function server({ client, directory }) {
 		"experimental.chat.messages.transform": guarded(onMessages),
 		"tool.execute.before": guarded(({ tool, sessionID, callID }, { args }) => memory.toolStart(sessionID, callID, tool, args)),
 		"tool.execute.after": guarded(onToolEnd),
-		"experimental.session.compacting": guarded(({ sessionID }) => memory.tell(sessionID, "compacting")),
+		"experimental.session.compacting": guarded(({ sessionID }) => memory.report(sessionID, "compacting")),
 		event: guarded(onEvent),
 		dispose: guarded(memory.exit),
 	};
@@ -305,9 +305,9 @@ async function setup(ctx) {
 
 	const onEvent = async ({ type, data }) => {
 		if (type === "session.text.ended") memory.rememberText(data.sessionID, data.text);
-		if (/^session\.execution\.(succeeded|failed|interrupted)$/.test(type)) await memory.tell(data.sessionID, "turn_end");
-		if (type === "session.compaction.ended") await memory.tell(data.sessionID, "compacted");
-		if (type === "session.deleted" && memory.knows(data.sessionID)) await memory.tell(data.sessionID, "session_end");
+		if (/^session\.execution\.(succeeded|failed|interrupted)$/.test(type)) await memory.report(data.sessionID, "turn_end");
+		if (type === "session.compaction.ended") await memory.report(data.sessionID, "compacted");
+		if (type === "session.deleted" && memory.knows(data.sessionID)) await memory.report(data.sessionID, "session_end");
 	};
 
 	const stop = new AbortController();
@@ -317,7 +317,7 @@ async function setup(ctx) {
 	const hook = guarded((domain, name, handler) => ctx[domain].hook(name, guarded(handler)));
 	await hook("session", "prompt", onPrompt);
 	await hook("session", "context", onContext);
-	await hook("session", "compaction", ({ sessionID }) => memory.tell(sessionID, "compacting"));
+	await hook("session", "compaction", ({ sessionID }) => memory.report(sessionID, "compacting"));
 	await hook("tool", "execute.before", ({ sessionID, id, tool, input }) => memory.toolStart(sessionID, id, tool, input));
 	await hook("tool", "execute.after", onToolEnd);
 	void listen();
