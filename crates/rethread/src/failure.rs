@@ -370,8 +370,17 @@ fn classify_note(error: &InvalidNote) -> (FailureKind, Option<&'static str>) {
 
 fn classify_install(error: &InstallError) -> (FailureKind, Option<&'static str>) {
     match error {
-        InstallError::NotJson { .. } | InstallError::UnexpectedValue { .. } => {
+        InstallError::Invalid { .. } | InstallError::UnexpectedValue { .. } => {
             (FailureKind::InvalidSettings, Some("nothing was changed; fix the file by hand, then try again"))
+        }
+        InstallError::Unclear { .. } => (FailureKind::InvalidSettings, Some("nothing was changed")),
+        InstallError::NotRemovable(_) => {
+            (FailureKind::InvalidSettings, Some("nothing was changed; remove them by hand, then try again"))
+        }
+        InstallError::NoProjectScope(_) => (FailureKind::Usage, Some("install it for yourself: drop --project")),
+        InstallError::OnlyServer(_) => (FailureKind::Usage, Some("add --mcp")),
+        InstallError::NoServer(_) => {
+            (FailureKind::Usage, Some("drop --mcp, or install it for yourself: drop --project"))
         }
         InstallError::File { .. } => (FailureKind::SettingsFile, Some("check its owner and permissions")),
         InstallError::ReadOnly(_) => (

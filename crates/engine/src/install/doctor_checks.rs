@@ -1,22 +1,27 @@
-//! Checks for `doctor`: whether each agent's hooks are installed and call this program.
+//! Checks for `doctor`: whether each agent's hooks are installed, run and call this program.
 
 use std::path::{Path, PathBuf};
 
-use super::claude_code::ClaudeSettings;
+use rethread_model::Agent;
+
+use super::codex_trust;
+use super::entry::NAME;
 use super::file_change::FileChange;
+use super::host::{HostFiles, Place, Switch};
 use super::program::is_in_build_folder;
-use super::{HostInstaller, INSTALLERS, InstallError, InstallScope, claude_code, has_marker, pi, plugin, settings};
+use super::settings::Syntax;
+use super::settings_plan::ParsedSettings;
+use super::{HostInstaller, INSTALLERS, InstallError, InstallScope, claude_code, is_own_file, plugin, program_in};
 use crate::install::InstallService;
 use crate::reports::{Diagnosis, FindingLevel, with_cause};
 
-const AREA: &str = "hooks";
-const INSTALL_PI_HINT: &str = "run: rethread install pi";
+pub(super) const AREA: &str = "hooks";
 
 impl InstallService<'_> {
     /// Checks the hooks of each installed agent.
     pub(crate) fn check_hooks(self, diagnosis: &mut Diagnosis) {
         for host in INSTALLERS {
-            (host.check)(self, diagnosis);
+            self.check_host(host, diagnosis);
         }
         self.check_program(diagnosis);
     }
@@ -26,40 +31,41 @@ impl InstallService<'_> {
         let Some(copy) = self.program().and_then(|program| program.copy) else { return };
         if copy.to.exists() {
             let message = format!("{} differs from this build, {}", copy.to.display(), copy.from.display());
-            let installs = INSTALLERS.map(|host| format!("rethread install {}", host.agent));
-            diagnosis.add(AREA, FindingLevel::Info, message, Some(&format!("run: {}", installs.join(", or: "))));
+            diagnosis.add(AREA, FindingLevel::Info, message, Some("run: rethread install --all"));
         }
     }
 
-    /// Checks the user's Claude Code settings, the project's if they contain our hooks, and our plugin if it is
-    /// enabled.
-    pub(super) fn check_claude_code(self, diagnosis: &mut Diagnosis) {
-        let user = self.settings_path(InstallScope::User);
-        let again = "run: rethread install claude-code --project";
-        let mut is_called = self.check_settings(&self.settings_path(InstallScope::Project), again, diagnosis);
-        if let Some(shared) = self.shared_settings_path(InstallScope::Project) {
-            is_called |= self.check_settings(&shared, again, diagnosis);
-        }
-        if !user.parent().is_some_and(Path::exists) {
-            return;
-        }
-        is_called |= self.check_settings(&user, "run: rethread install claude-code", diagnosis);
-        let value = ClaudeSettings::read(user.clone()).map(|settings| settings.value).unwrap_or_default();
-        match plugin::enabled_plugin(&value) {
-            Some(used) if is_called => {
+    /// Checks one host, in the project if it is installed there, and for the user.
+    fn check_host(self, host: &'static HostInstaller, diagnosis: &mut Diagnosis) {
+        let known = self.binary().unwrap_or_default();
+        let in_scope = |scope| host.place(self, scope, &known).ok();
+        let in_project = in_scope(InstallScope::Project).is_some_and(|place| host.check(&place, diagnosis));
+        let Some(place) = in_scope(InstallScope::User).filter(|place| host.is_found(place)) else { return };
+        let for_user = host.check(&place, diagnosis);
+        let plugin = if host.agent == Agent::ClaudeCode { self.enabled_plugin() } else { None };
+        match plugin {
+            Some(used) if in_project || for_user => {
                 let message =
                     format!("Claude Code hooks are installed twice: in its settings and by the plugin {}", used.name);
                 let hint = format!("run: rethread uninstall claude-code, or: claude plugin uninstall {}", used.name);
                 diagnosis.add(AREA, FindingLevel::Problem, message, Some(&hint));
             }
             Some(used) => self.check_plugin(&used, diagnosis),
-            None if is_called => {}
-            None => {
-                let place = user.display();
-                let message = format!("Claude Code hooks are not installed: none found in {place}");
-                diagnosis.add(AREA, FindingLevel::Info, message, Some("run: rethread install claude-code"));
+            // Claude Code runs equal hooks once.
+            None if in_project && for_user && host.agent != Agent::ClaudeCode => {
+                let message =
+                    format!("Rethread is installed twice in {}: for you and in this project", host.agent.label());
+                let hint = format!("run: rethread uninstall {} --project", host.agent);
+                diagnosis.add(AREA, FindingLevel::Problem, message, Some(&hint));
             }
+            None if in_project || for_user || !host.has_hooks() => {}
+            None => host.report_missing(&place, diagnosis),
         }
+    }
+
+    fn enabled_plugin(self) -> Option<plugin::EnabledPlugin> {
+        let settings = ParsedSettings::read(self.claude_settings(InstallScope::User), Syntax::Json).ok()?;
+        plugin::enabled_plugin(&settings.value)
     }
 
     fn check_plugin(self, used: &plugin::EnabledPlugin, diagnosis: &mut Diagnosis) {
@@ -69,40 +75,34 @@ impl InstallService<'_> {
             return diagnosis.add(AREA, FindingLevel::Ok, message, None);
         };
         let again = format!("run: rethread install claude-code --plugin {}", folder.display());
-        if !self.check_settings(&hooks, &again, diagnosis) {
-            let message = format!("the plugin {} has no hooks in {}", used.name, hooks.display());
-            diagnosis.add(AREA, FindingLevel::Problem, message, Some(&again));
-        }
-    }
-
-    /// Reports on the hooks in one settings file. Returns whether it reported anything: it does if the file has our
-    /// hooks or cannot be read.
-    fn check_settings(self, path: &Path, again: &str, diagnosis: &mut Diagnosis) -> bool {
-        let settings = match ClaudeSettings::read(path.to_owned()) {
-            Ok(settings) => settings,
-            Err(error) => {
-                let hint = "fix the file by hand; Claude Code cannot read it either";
-                diagnosis.add(AREA, FindingLevel::Problem, with_cause(&error), Some(hint));
-                return true;
+        let known = self.binary().unwrap_or_default();
+        let place = Place { install: self, agent: Agent::ClaudeCode, scope: InstallScope::User, binary: &known };
+        let entries = [claude_code::hooks(&known)];
+        let settings = ParsedSettings::read(hooks.clone(), Syntax::Json);
+        let called = settings.as_ref().map(|settings| entries[0].called_programs(&settings.value, &place.owner()));
+        match called.ok().and_then(|called| called.into_iter().next()) {
+            Some(called) => {
+                let binary = self.expected_program(&called);
+                let place = Place { binary: &binary, ..place };
+                let is_up_to_date = settings.is_ok_and(|settings| {
+                    settings
+                        .with(&[claude_code::hooks(&binary)], &place.owner())
+                        .is_ok_and(|text| text == settings.text())
+                });
+                let check = HookCheck {
+                    host: &claude_code::INSTALLER,
+                    path: &hooks,
+                    called_binary: &called,
+                    binary: &binary,
+                    is_up_to_date,
+                };
+                check.report(&again, diagnosis);
             }
-        };
-        let value = &settings.value;
-        let known = self.binary();
-        let Some(called_binary) = settings::called_programs(value, known.as_deref()).next() else { return false };
-        let binary = self.expected_program(&called_binary);
-        let binary = binary.as_str();
-        let called_binary = settings::called_programs(value, Some(binary)).find(|called| *called != binary);
-        let called_binary = called_binary.as_deref().unwrap_or(binary);
-        if value.get("disableAllHooks").is_some_and(|off| *off == true) {
-            let message = format!("Claude Code hooks are disabled: disableAllHooks is set in {}", path.display());
-            diagnosis.add(AREA, FindingLevel::Problem, message, Some("remove disableAllHooks from that file"));
-            return true;
+            None => {
+                let message = format!("the plugin {} has no hooks in {}", used.name, hooks.display());
+                diagnosis.add(AREA, FindingLevel::Problem, message, Some(&again));
+            }
         }
-        let is_up_to_date =
-            settings::with_hooks(settings.text(), binary).is_ok_and(|expected| expected == settings.text());
-        let calls = HookCheck { host: &claude_code::INSTALLER, path, called_binary, binary, is_up_to_date };
-        calls.report(again, diagnosis);
-        true
     }
 
     /// The program that hooks should call if they call `called` now. For a build, any installed program will do.
@@ -113,39 +113,168 @@ impl InstallService<'_> {
         known.unwrap_or_else(|| called.to_owned())
     }
 
-    /// Checks our pi extension in the project, if there is one, and for the user.
-    pub(super) fn check_pi(self, diagnosis: &mut Diagnosis) {
-        let in_project = self.check_extension(InstallScope::Project, diagnosis);
-        let folder = self.pi_folder(InstallScope::User);
-        if folder.exists() && !self.check_extension(InstallScope::User, diagnosis) && !in_project {
-            let message = format!("the pi extension is not installed: not found in {}", folder.display());
-            diagnosis.add(AREA, FindingLevel::Info, message, Some(INSTALL_PI_HINT));
+    /// Whether a program exists: by its path, or by its name in `PATH`.
+    fn is_program(self, program: &str) -> bool {
+        let path = self.engine.environment.variable("PATH");
+        let mut folders = path.into_iter().flat_map(std::env::split_paths);
+        if program == NAME { folders.any(|folder| folder.join(NAME).is_file()) } else { Path::new(program).exists() }
+    }
+}
+
+impl HostInstaller {
+    /// Whether the host was used on this machine.
+    fn is_found(&self, place: &Place<'_>) -> bool {
+        let files = (self.files)(place);
+        let paths = files.settings.iter().map(|file| &file.path).chain(files.own.iter().map(|(path, _)| path));
+        place.install.has_agent(self.agent) || paths.into_iter().any(|path| path.exists())
+    }
+
+    fn report_missing(&self, place: &Place<'_>, diagnosis: &mut Diagnosis) {
+        let files = (self.files)(place);
+        let (label, what) = (self.agent.label(), self.component);
+        let message = match files.settings.first() {
+            Some(file) if what == "hooks" => {
+                format!("{label} hooks are not installed: none found in {}", file.path.display())
+            }
+            _ => format!("the {label} {what} is not installed: not found in {}", place.home().display()),
+        };
+        let hint = format!("run: rethread install {}", self.agent);
+        diagnosis.add(AREA, FindingLevel::Info, message, Some(&hint));
+    }
+
+    /// The command that installs it again in this scope.
+    fn again(&self, place: &Place<'_>) -> String {
+        let scope = if place.scope == InstallScope::Project { " --project" } else { "" };
+        format!("run: rethread install {}{scope}", self.agent)
+    }
+
+    /// Reports on one scope. Returns whether it is installed there, or cannot be read.
+    fn check(&self, place: &Place<'_>, diagnosis: &mut Diagnosis) -> bool {
+        let files = (self.files)(place);
+        self.check_server(place, &files, diagnosis);
+        let mut is_called = false;
+        for file in files.settings.iter().chain(&files.former) {
+            let settings = match ParsedSettings::read(file.path.clone(), file.syntax) {
+                Ok(settings) => settings,
+                Err(error) => {
+                    let hint = format!("fix the file by hand; {} cannot read it either", self.agent.label());
+                    diagnosis.add(AREA, FindingLevel::Problem, with_cause(&error), Some(&hint));
+                    is_called = true;
+                    continue;
+                }
+            };
+            let called = file.entries.iter().flat_map(|entry| entry.called_programs(&settings.value, &place.owner()));
+            let called: Vec<String> = called.collect();
+            if !called.is_empty() {
+                self.check_settings(place, &settings, &called, diagnosis);
+                is_called = true;
+            }
+        }
+        self.check_own_file(place, &files, diagnosis) || is_called
+    }
+
+    /// Reports on the hooks in one settings file.
+    fn check_settings(
+        &self,
+        place: &Place<'_>,
+        settings: &ParsedSettings,
+        called: &[String],
+        diagnosis: &mut Diagnosis,
+    ) {
+        if self.check_switches(place, diagnosis) {
+            return;
+        }
+        let path = &settings.file.path;
+        let binary = place.install.expected_program(&called[0]);
+        let expected = Place { binary: &binary, ..*place };
+        let files = (self.files)(&expected);
+        let wanted = files.settings.iter().chain(&files.former).find(|file| file.path == *path);
+        let is_up_to_date = wanted.is_some_and(|file| {
+            settings.with(&file.entries, &expected.owner()).is_ok_and(|text| text == settings.text())
+        });
+        // Committed files call the program by its name.
+        let by_name = called.iter().all(|called| called == NAME) && expected.program() == NAME;
+        let binary = if by_name { NAME } else { binary.as_str() };
+        let called_binary = called.iter().find(|called| *called != binary).map_or(binary, String::as_str);
+        HookCheck { host: self, path, called_binary, binary, is_up_to_date }.report_in(
+            place,
+            &self.again(place),
+            diagnosis,
+        );
+        if self.agent == Agent::Codex && is_up_to_date {
+            codex_trust::check(place, settings, diagnosis);
         }
     }
 
-    /// Reports on the extension in one scope. Returns whether there is one.
-    fn check_extension(self, scope: InstallScope, diagnosis: &mut Diagnosis) -> bool {
-        let [path, _] = self.pi_files(scope);
+    /// Reports a setting that turns our hooks off. Returns whether there is one.
+    fn check_switches(&self, place: &Place<'_>, diagnosis: &mut Diagnosis) -> bool {
+        let is_off = |switch: &Switch| {
+            let settings = ParsedSettings::read(switch.path.clone(), switch.syntax);
+            let value =
+                settings.ok().and_then(|settings| super::entry::value_at(&settings.value, switch.keys).cloned());
+            value.is_some_and(|value| value == switch.off)
+        };
+        let Some(switch) = (self.switches)(place).into_iter().find(is_off) else { return false };
+        let (label, key, path) = (self.agent.label(), switch.keys.join("."), switch.path.display());
+        let what = if self.component == "hooks" { "hooks are" } else { "plugin is" };
+        let (verb, hint) = if switch.off {
+            ("is set", format!("remove {key} from that file"))
+        } else {
+            ("is false", format!("set {key} to true in that file"))
+        };
+        let message = format!("{label} {what} disabled: {key} {verb} in {path}");
+        diagnosis.add(AREA, FindingLevel::Problem, message, Some(&hint));
+        true
+    }
+
+    /// Reports on a plugin or extension: the first of our own files that calls the program.
+    fn check_own_file(&self, place: &Place<'_>, files: &HostFiles, diagnosis: &mut Diagnosis) -> bool {
+        let calls_program = |(_, text): &&(PathBuf, String)| program_in(text).is_some();
+        let Some((path, _)) = files.own.iter().find(calls_program) else { return false };
         let Some(text) = FileChange::read(path.clone()).ok().and_then(|file| file.before) else { return false };
-        let again = if scope == InstallScope::User { INSTALL_PI_HINT } else { "run: rethread install pi --project" };
-        if !has_marker(&text) {
-            let message = with_cause(&InstallError::NotOurs(path));
-            diagnosis.add(AREA, FindingLevel::Problem, message, Some(&format!("move it away, then {again}")));
+        if !is_own_file(&text) {
+            let message = with_cause(&InstallError::NotOurs(path.clone()));
+            let hint = format!("move it away, then {}", self.again(place));
+            diagnosis.add(AREA, FindingLevel::Problem, message, Some(&hint));
             return true;
         }
-        let called = pi::program_in(&text).unwrap_or_default();
-        let binary = self.expected_program(&called);
-        let is_up_to_date = self.plan_extension(scope, &binary).is_ok_and(|plan| plan.is_empty());
-        let calls =
-            HookCheck { host: &pi::INSTALLER, path: &path, called_binary: &called, binary: &binary, is_up_to_date };
-        calls.report(again, diagnosis);
+        if self.check_switches(place, diagnosis) {
+            return true;
+        }
+        let called = program_in(&text).unwrap_or_default();
+        let binary = place.install.expected_program(&called);
+        let expected = Place { binary: &binary, ..*place };
+        let is_up_to_date = self.plan(&expected, false).is_ok_and(|plan| plan.is_empty());
+        let binary = if called == NAME && expected.program() == NAME { NAME } else { binary.as_str() };
+        let check = HookCheck { host: self, path, called_binary: &called, binary, is_up_to_date };
+        check.report_in(place, &self.again(place), diagnosis);
         true
+    }
+
+    /// Reports on the MCP server, if it is set up.
+    fn check_server(&self, place: &Place<'_>, files: &HostFiles, diagnosis: &mut Diagnosis) {
+        let Some(file) = &files.server else { return };
+        // A file that cannot be read is reported with the hooks, if it has any.
+        let Ok(settings) = ParsedSettings::read(file.path.clone(), file.syntax) else { return };
+        let called = file.entries.iter().flat_map(|entry| entry.called_programs(&settings.value, &place.owner()));
+        let Some(called) = called.collect::<Vec<_>>().into_iter().next() else { return };
+        let binary = if called == NAME { NAME.to_owned() } else { place.install.expected_program(&called) };
+        let path = file.path.display();
+        let message = if !place.install.is_program(&called) {
+            format!("the MCP server in {path} is {called}, which does not exist")
+        } else if called != binary {
+            format!("the MCP server in {path} is {called}, but this program is {binary}")
+        } else {
+            let message = format!("the {} MCP server in {path} is rethread", self.agent.label());
+            return diagnosis.add(AREA, FindingLevel::Ok, message, None);
+        };
+        diagnosis.add(AREA, FindingLevel::Problem, message, Some(&format!("{} --mcp", self.again(place))));
     }
 }
 
 /// Installed hooks or extension, and the program they call.
 struct HookCheck<'a> {
-    host: &'static HostInstaller,
+    host: &'a HostInstaller,
     path: &'a Path,
     /// The program that they call.
     called_binary: &'a str,
@@ -155,12 +284,24 @@ struct HookCheck<'a> {
 }
 
 impl HookCheck<'_> {
+    /// Reports on them, unless they call a program by its name that is not in `PATH`.
+    fn report_in(&self, place: &Place<'_>, again: &str, diagnosis: &mut Diagnosis) {
+        if self.called_binary != NAME {
+            return self.report(again, diagnosis);
+        }
+        if !place.install.is_program(NAME) {
+            let message = format!("{} calls {NAME} by name, but it is not in PATH", self.path.display());
+            return diagnosis.add(AREA, FindingLevel::Problem, message, Some("add the folder of rethread to PATH"));
+        }
+        self.report(again, diagnosis);
+    }
+
     fn report(&self, again: &str, diagnosis: &mut Diagnosis) {
         let Self { called_binary: called, binary, .. } = self;
         let HostInstaller { agent, component: what, .. } = self.host;
         let place = self.path.display();
         let verb = if *what == "hooks" { "call" } else { "calls" };
-        let message = if !PathBuf::from(called).exists() {
+        let message = if *called != NAME && !Path::new(called).exists() {
             format!("the {what} in {place} {verb} {called}, which does not exist")
         } else if is_in_build_folder(Path::new(called)) {
             format!("the {what} in {place} {verb} {called} in a build directory, where `cargo clean` removes it")
@@ -169,7 +310,7 @@ impl HookCheck<'_> {
         } else if !self.is_up_to_date && *what == "hooks" {
             format!("the hooks in {place} are incomplete or outdated")
         } else if !self.is_up_to_date {
-            format!("the extension in {place} or its skill is outdated or was changed")
+            format!("the {what} in {place} or its skill is outdated or was changed")
         } else {
             let message = format!("the {} {what} in {place} {verb} rethread", agent.label());
             return diagnosis.add(AREA, FindingLevel::Ok, message, None);

@@ -12,7 +12,7 @@ use super::record::InstallRecord;
 use super::{DiffLine, InstallError, diff};
 
 /// A set of planned file changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InstallPlan {
     /// The files it covers, including those that stay unchanged.
     pub files: Vec<FileChange>,
@@ -36,7 +36,7 @@ pub(super) enum RecordChange {
 impl InstallPlan {
     /// A plan for files that are our own.
     pub(super) fn of_own_files(files: Vec<FileChange>) -> Self {
-        Self { files, program: None, records: Vec::new(), folders: Vec::new() }
+        Self { files, ..Self::default() }
     }
 
     /// Both plans as one.

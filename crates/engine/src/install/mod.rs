@@ -3,15 +3,32 @@
 //! Changes are planned and can be shown first; nothing is written before [`InstallService::apply`].
 
 mod claude_code;
+mod cline;
+mod codex;
+mod codex_trust;
+mod continue_dev;
+mod copilot;
+mod cursor;
 mod diff;
 mod doctor_checks;
+mod droid;
+mod entry;
 mod file_change;
+mod gemini;
+mod hermes;
+mod hook_groups;
+mod host;
+mod kimi;
+mod openclaw;
+mod opencode;
 mod pi;
 mod plugin;
 mod program;
+mod qwen;
 mod record;
 mod service;
 mod settings;
+mod settings_plan;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +36,14 @@ use std::path::{Path, PathBuf};
 use rethread_ingest::agents::format_of;
 use rethread_ingest::source::project;
 use rethread_model::Agent;
+use serde_json::Value;
 
-use crate::reports::Diagnosis;
 use crate::{EngineError, InstallService, home};
 
 pub use diff::DiffLine;
 use file_change::RecordChange;
 pub use file_change::{FileChange, InstallPlan};
+pub use host::HostInstaller;
 pub use program::ProgramCopy;
 
 /// Marks our text files; it is in one of their first three lines.
@@ -35,35 +53,40 @@ const BINARY_PLACEHOLDER: &str = "@BINARY@";
 /// A skill that explains how to look up other sessions, for any agent that supports skills.
 const SKILL: &str = include_str!("skill.md");
 
+/// Text before the program path in our text files, whatever their language.
+const PROGRAM_PREFIXES: [&str; 2] = ["const PROGRAM = ", "PROGRAM = "];
+
 /// The hosts that Rethread can be installed into, in display order.
-pub static INSTALLERS: [&HostInstaller; 2] = [&claude_code::INSTALLER, &pi::INSTALLER];
-
-/// How Rethread is installed into one host.
-#[derive(Debug)]
-pub struct HostInstaller {
-    /// The agent that gets it.
-    pub agent: Agent,
-    /// What calls our hook, such as `hooks`. A skill comes with it.
-    pub component: &'static str,
-    /// Plans hooks that call this program.
-    plan: fn(InstallService<'_>, InstallScope, &str) -> Result<InstallPlan, InstallError>,
-    plan_removal: fn(InstallService<'_>, InstallScope) -> Result<InstallPlan, InstallError>,
-    /// Whether the hooks are installed and call this program, for `doctor`.
-    check: fn(InstallService<'_>, &mut Diagnosis),
-}
-
-impl HostInstaller {
-    /// The installer for an agent; `None` if it calls no hooks.
-    pub fn of(agent: Agent) -> Option<&'static Self> {
-        INSTALLERS.into_iter().find(|host| host.agent == agent)
-    }
-}
+pub static INSTALLERS: [&HostInstaller; 15] = [
+    &claude_code::INSTALLER,
+    &pi::INSTALLER,
+    &cline::INSTALLER,
+    &codex::INSTALLER,
+    &continue_dev::INSTALLER,
+    &copilot::INSTALLER,
+    &cursor::INSTALLER,
+    &droid::INSTALLER,
+    &gemini::INSTALLER,
+    &hermes::INSTALLER,
+    &opencode::KILO,
+    &kimi::INSTALLER,
+    &openclaw::INSTALLER,
+    &opencode::OPENCODE,
+    &qwen::INSTALLER,
+];
 
 /// What to install or remove.
 #[derive(Clone, Debug)]
 pub enum InstallLocation {
-    /// What calls our hook, and a skill.
-    Host(&'static HostInstaller, InstallScope),
+    /// What calls our hook, a skill, and the MCP server if it is wanted.
+    Host {
+        /// The host.
+        host: &'static HostInstaller,
+        /// For the user or one project.
+        scope: InstallScope,
+        /// Also install the MCP server. A removal always includes it.
+        with_mcp: bool,
+    },
     /// A plugin marketplace folder for Claude Code.
     Plugin(PathBuf),
     /// The server as a user service of systemd or launchd.
@@ -91,16 +114,38 @@ pub enum InstallError {
         #[source]
         cause: std::io::Error,
     },
-    /// The settings are not valid JSON.
-    #[error("invalid JSON in {}", path.display())]
-    NotJson {
+    /// The settings cannot be parsed.
+    #[error("invalid {syntax} in {}", path.display())]
+    Invalid {
         /// Path of the file.
         path: PathBuf,
+        /// The syntax that was expected, such as `JSON`.
+        syntax: &'static str,
         /// The parse error.
         #[source]
-        cause: serde_json::Error,
+        cause: std::io::Error,
     },
-    /// The settings are JSON, but not in the documented format.
+    /// The settings are valid, but cannot be changed without touching other parts of them.
+    #[error("cannot change {} without touching other lines; add these by hand:\n{lines}", path.display())]
+    Unclear {
+        /// Path of the file.
+        path: PathBuf,
+        /// What to add.
+        lines: String,
+    },
+    /// Our entries cannot be removed without touching other parts of a file.
+    #[error("cannot remove the entries of rethread from {} without touching other lines", .0.display())]
+    NotRemovable(PathBuf),
+    /// The host has no settings of a project.
+    #[error("{} cannot be set up for one project", .0.label())]
+    NoProjectScope(Agent),
+    /// The host calls no hooks.
+    #[error("{} calls no hooks; it can only use the MCP server", .0.label())]
+    OnlyServer(Agent),
+    /// The host has no MCP servers in this scope.
+    #[error("{} has no MCP servers of one project", .0.label())]
+    NoServer(Agent),
+    /// The settings can be parsed, but are not in the documented format.
     #[error("invalid settings in {}: {key} must be {expected}", path.display())]
     UnexpectedValue {
         /// Path of the file.
@@ -130,7 +175,9 @@ impl InstallService<'_> {
         let program = self.program().ok_or(InstallError::NoBinary)?;
         let binary = program.path.display().to_string();
         let plan = match place {
-            InstallLocation::Host(host, scope) => (host.plan)(self, *scope, &binary)?,
+            InstallLocation::Host { host, scope, with_mcp } => {
+                host.plan(&host.place(self, *scope, &binary)?, *with_mcp)?
+            }
             InstallLocation::Plugin(folder) => plugin::plan_plugin(&self.engine.environment.cwd.join(folder), &binary)?,
             InstallLocation::Service => self.plan_service(&binary)?,
         };
@@ -140,7 +187,10 @@ impl InstallService<'_> {
     /// Plans a removal; `None` if it is not installed.
     pub fn plan_removal(self, place: &InstallLocation) -> Result<Option<InstallPlan>, EngineError> {
         let plan = match place {
-            InstallLocation::Host(host, scope) => (host.plan_removal)(self, *scope)?,
+            InstallLocation::Host { host, scope, .. } => {
+                let binary = self.binary().unwrap_or_default();
+                host.plan_removal(&host.place(self, *scope, &binary)?)?
+            }
             InstallLocation::Plugin(folder) => plugin::plan_remove_plugin(&self.engine.environment.cwd.join(folder))?,
             InstallLocation::Service => self.plan_remove_service()?,
         };
@@ -181,17 +231,22 @@ impl InstallService<'_> {
         Ok(())
     }
 
+    /// Plans and applies an installation. Returns what was changed.
+    pub fn run(self, place: &InstallLocation) -> Result<InstallPlan, EngineError> {
+        let plan = self.plan(place)?;
+        self.apply(&plan)?;
+        Ok(plan)
+    }
+
+    /// The hosts that were used on this machine, except Claude Code if our plugin is already installed there.
+    pub fn found_hosts(self) -> Vec<&'static HostInstaller> {
+        let is_wanted = |host: &&HostInstaller| host.agent != Agent::ClaudeCode || !self.uses_plugin();
+        INSTALLERS.into_iter().filter(|host| self.has_agent(host.agent)).filter(is_wanted).collect()
+    }
+
     /// Whether an agent was used on this machine, with or without transcripts.
     pub fn has_agent(self, agent: Agent) -> bool {
         (format_of(agent).home)(&self.engine.source_config()).is_dir()
-    }
-
-    /// An agent's folder of a user, or the folder of that name in a project.
-    fn agent_folder(self, agent: Agent, scope: InstallScope, in_project: &str) -> PathBuf {
-        match scope {
-            InstallScope::User => (format_of(agent).home)(&self.engine.source_config()),
-            InstallScope::Project => self.project_folder().join(in_project),
-        }
     }
 
     /// The project of the current directory.
@@ -217,6 +272,29 @@ fn skill_text(scope: InstallScope, binary: &str) -> String {
 
 fn has_marker(text: &str) -> bool {
     text.lines().take(3).any(|line| line.contains(FILE_MARKER))
+}
+
+/// Whether a whole file is ours. JSON cannot contain the marker, so a manifest is recognized by its name.
+fn is_own_file(text: &str) -> bool {
+    let manifest = || serde_json::from_str::<Value>(text).unwrap_or_default();
+    let is_named = |manifest: &Value| {
+        ["name", "id"].iter().filter_map(|key| manifest.get(key)?.as_str()).any(|name| name == entry::NAME)
+    };
+    has_marker(text) || is_named(&manifest())
+}
+
+/// One of our files with its placeholders replaced. The path is a string literal there.
+fn asset_text(asset: &str, binary: &str, agent: Agent) -> String {
+    asset
+        .replace(&format!("\"{BINARY_PLACEHOLDER}\""), &Value::from(binary).to_string())
+        .replace("@HOST@", agent.as_str())
+}
+
+/// The program path in the text of one of our files.
+fn program_in(text: &str) -> Option<String> {
+    let mut literals =
+        text.lines().filter_map(|line| PROGRAM_PREFIXES.iter().find_map(|prefix| line.strip_prefix(prefix)));
+    serde_json::from_str(literals.next()?.trim_end_matches(';')).ok()
 }
 
 /// Plans to write files, unless another program's file is in the way.
@@ -253,5 +331,7 @@ fn plan_file_removal(
     Ok(plan)
 }
 
+#[cfg(test)]
+mod host_tests;
 #[cfg(test)]
 mod tests;

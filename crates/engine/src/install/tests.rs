@@ -3,7 +3,8 @@
 use super::*;
 use crate::{Engine, Environment};
 
-const HOOKS: InstallLocation = InstallLocation::Host(&claude_code::INSTALLER, InstallScope::User);
+const HOOKS: InstallLocation =
+    InstallLocation::Host { host: &claude_code::INSTALLER, scope: InstallScope::User, with_mcp: false };
 
 fn engine(folder: &Path, binary: &str) -> Engine {
     let mut environment = Environment::for_home(folder);

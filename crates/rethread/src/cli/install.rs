@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use rethread_engine::{HostInstaller, INSTALLERS};
+use rethread_model::Agent;
 
 use super::JsonArgs;
 
@@ -27,13 +28,15 @@ impl InstallTarget {
     fn parser() -> impl TypedValueParser<Value = Self> {
         let host_value = |host: &HostInstaller| {
             let (first, rest) = host.component.split_at(1);
-            let help = format!("{}{rest} and skill for {}", first.to_uppercase(), host.agent.label());
-            PossibleValue::new(host.agent.as_str()).help(help)
+            let skill = if host.has_skill() { " and skill" } else { "" };
+            let help = format!("{}{rest}{skill} for {}", first.to_uppercase(), host.agent.label());
+            PossibleValue::new(host.agent.as_str()).aliases(host.agent.aliases()).help(help)
         };
         let service = PossibleValue::new(InstallTarget::Service.name())
             .help("`rethread serve` as a systemd or launchd user service");
         PossibleValuesParser::new(INSTALLERS.map(host_value).into_iter().chain([service])).map(|name| {
-            let host = INSTALLERS.into_iter().find(|host| host.agent.as_str() == name);
+            let agent = name.parse::<Agent>().ok();
+            let host = agent.and_then(HostInstaller::of);
             host.map_or(InstallTarget::Service, InstallTarget::Host)
         })
     }
@@ -42,8 +45,11 @@ impl InstallTarget {
 #[derive(Debug, Args)]
 pub(crate) struct InstallPlaceArgs {
     /// Agent, or `service`
-    #[arg(value_parser = InstallTarget::parser(), value_name = "AGENT")]
-    pub(crate) agent: InstallTarget,
+    #[arg(value_parser = InstallTarget::parser(), value_name = "AGENT", required_unless_present = "all")]
+    pub(crate) agent: Option<InstallTarget>,
+    /// All agents found on this machine
+    #[arg(long, conflicts_with_all = ["agent", "project", "plugin"])]
+    pub(crate) all: bool,
     /// Install into the current project's settings instead of your user settings
     #[arg(long)]
     pub(crate) project: bool,
@@ -56,6 +62,9 @@ pub(crate) struct InstallPlaceArgs {
 pub(crate) struct InstallArgs {
     #[command(flatten)]
     pub(crate) place: InstallPlaceArgs,
+    /// Also set up the MCP server
+    #[arg(long, conflicts_with = "plugin")]
+    pub(crate) mcp: bool,
     /// Show the changes; write nothing
     #[arg(long)]
     pub(crate) print: bool,

@@ -286,16 +286,18 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Install hooks for an agent.
     ///
-    /// With hooks, the agent gets relevant context with each prompt, and its sessions are synced as they run. Prints the
-    /// changes it makes; --print only shows them. `service` installs `rethread serve` as a user service.
+    /// With hooks, the agent gets relevant context with each prompt, and its sessions are synced as they run. --mcp also
+    /// sets up the MCP server. Prints the changes it makes; --print only shows them. `service` installs `rethread serve`
+    /// as a user service.
     #[command(
-        after_long_help = "Examples:\n  rethread install claude-code --print\n  rethread install pi\n  rethread install service"
+        after_long_help = "Examples:\n  rethread install claude-code --print\n  rethread install codex --mcp\n  rethread install --all\n  rethread install service"
     )]
     Install(InstallArgs),
     /// Remove an agent's hooks.
     ///
-    /// Removes exactly what `rethread install` added. Other settings and your stored sessions stay.
-    #[command(after_long_help = "Examples:\n  rethread uninstall claude-code")]
+    /// Removes what `rethread install` added: hooks or plugin, MCP server and skill. Other settings and your stored
+    /// sessions stay.
+    #[command(after_long_help = "Examples:\n  rethread uninstall claude-code\n  rethread uninstall --all")]
     Uninstall(UninstallArgs),
     /// Show or change settings.
     ///

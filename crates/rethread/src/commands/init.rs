@@ -25,7 +25,7 @@ struct InitPlan {
     unread: Vec<(&'static str, String)>,
     /// The value of `--agents`, to be stored; empty if it was not given.
     selected: String,
-    hooks: Vec<(Agent, InstallPlan)>,
+    hooks: Vec<(&'static HostInstaller, InstallPlan)>,
 }
 
 /// Without a terminal and without `--yes` it only shows the plan.
@@ -97,34 +97,44 @@ fn read(context: &CommandContext, engine: &Engine, selected: &str) -> Result<(),
     sync::print_report(context, &report)
 }
 
-fn install_hooks(context: &CommandContext, engine: &Engine, hooks: &[(Agent, InstallPlan)]) -> Result<(), Failure> {
-    for (agent, plan) in hooks {
-        engine.install().apply(plan)?;
-        context.printer.note_line(&format!("Installed hooks for {agent}; new sessions use them."));
+fn install_hooks(
+    context: &CommandContext,
+    engine: &Engine,
+    hooks: &[(&'static HostInstaller, InstallPlan)],
+) -> Result<(), Failure> {
+    for (host, _) in hooks {
+        // Planned again: the host before it may have written the skill that they share.
+        engine.install().run(&place(host))?;
+        context.printer.note_line(&format!("Installed {} for {}; new sessions use them.", host.component, host.agent));
+        install::print_host_hints(context, host, InstallScope::User, true);
     }
     if let Some((_, plan)) = hooks.first() {
         install::print_program(context, engine, plan);
     }
-    if hooks.iter().any(|(agent, _)| *agent == Agent::ClaudeCode) {
-        let add = install::mcp_command(engine, "user");
-        context.printer.hint(&format!("to add the MCP tools to Claude Code as well: {add}"));
-    }
+    let agents = if hooks.len() == 1 { hooks[0].0.agent.as_str() } else { "--all" };
+    context.printer.hint(&format!("to add the MCP tools as well: rethread install {agents} --mcp"));
     Ok(())
 }
 
-/// The hook changes for the agents that were found. Settings that cannot be changed are reported and skipped.
-fn hook_plans(context: &CommandContext, engine: &Engine, agents: &[AgentSyncPlan]) -> Vec<(Agent, InstallPlan)> {
+const fn place(host: &'static HostInstaller) -> InstallLocation {
+    InstallLocation::Host { host, scope: InstallScope::User, with_mcp: false }
+}
+
+/// The changes for the hosts that were found. Settings that cannot be changed are reported and skipped.
+fn hook_plans(
+    context: &CommandContext,
+    engine: &Engine,
+    agents: &[AgentSyncPlan],
+) -> Vec<(&'static HostInstaller, InstallPlan)> {
     let mut plans = Vec::new();
-    for agent in agents.iter().map(|run| run.agent) {
-        let Some(host) = HostInstaller::of(agent) else { continue };
-        if agent == Agent::ClaudeCode && engine.install().uses_plugin() {
-            continue;
-        }
-        let place = InstallLocation::Host(host, InstallScope::User);
-        match engine.install().plan(&place) {
+    // An agent that is not read gets no hooks either: they would tell Rethread what happens in it.
+    let is_read = |host: &&HostInstaller| agents.iter().any(|run| run.agent == host.agent);
+    let hosts = engine.install().found_hosts().into_iter().filter(|host| host.has_hooks());
+    for host in hosts.filter(is_read) {
+        match engine.install().plan(&place(host)) {
             Ok(plan) if plan.is_empty() => {}
-            Ok(plan) => plans.push((agent, plan)),
-            Err(error) => context.printer.warn(&format!("cannot install hooks for {agent}: {error}")),
+            Ok(plan) => plans.push((host, plan)),
+            Err(error) => context.printer.warn(&format!("cannot install hooks for {}: {error}", host.agent)),
         }
     }
     plans
@@ -178,7 +188,7 @@ fn print_unread(page: &mut TextPage, unread: &[(&str, String)]) {
     }
 }
 
-fn print_hooks(page: &mut TextPage, hooks: &[(Agent, InstallPlan)]) {
+fn print_hooks(page: &mut TextPage, hooks: &[(&'static HostInstaller, InstallPlan)]) {
     if hooks.is_empty() {
         return;
     }
@@ -186,18 +196,19 @@ fn print_hooks(page: &mut TextPage, hooks: &[(Agent, InstallPlan)]) {
     if let Some(copy) = hooks.iter().find_map(|(_, plan)| plan.program.as_ref()) {
         step(page, "copy", &format!("this program to {}, because a build directory does not last", copy.to.display()));
     }
-    for (_, plan) in hooks {
-        for file in plan.changes() {
+    let mut shown: Vec<&Path> = Vec::new();
+    for file in hooks.iter().flat_map(|(_, plan)| plan.changes()) {
+        // Several hosts share the skill.
+        if !shown.contains(&file.path.as_path()) {
             let (verb, what) = if file.is_own { ("write", "") } else { ("add", "hooks to ") };
             step(page, verb, &format!("{what}{}", file.path.display()));
+            shown.push(&file.path);
         }
     }
     page.end_line();
-    for (agent, _) in hooks {
-        let undo =
-            format!("`rethread install {agent} --print` shows the change, `rethread uninstall {agent}` undoes it");
-        page.line(Tone::Dim, &undo);
-    }
+    let agent = if let [(host, _)] = hooks { host.agent.as_str() } else { "AGENT" };
+    let undo = format!("`rethread install {agent} --print` shows the change, `rethread uninstall {agent}` undoes it");
+    page.line(Tone::Dim, &undo);
 }
 
 fn step(page: &mut TextPage, verb: &str, what: &str) {

@@ -1,9 +1,9 @@
 //! `install` and `uninstall`: adds or removes hooks, an extension, a plugin or a service, and shows the change.
 
-use rethread_engine::{DiffLine, Engine, FileChange, InstallLocation, InstallPlan, InstallScope};
+use rethread_engine::{DiffLine, Engine, FileChange, HostInstaller, InstallLocation, InstallPlan, InstallScope};
 use rethread_model::{Agent, quote_for_shell};
 
-use super::{CommandContext, Exit};
+use super::{CommandContext, Exit, install_all};
 use crate::cli::install::{InstallArgs, InstallPlaceArgs, InstallTarget, UninstallArgs};
 use crate::failure::{Failure, FailureKind};
 use crate::json;
@@ -23,14 +23,15 @@ const STOP_SERVICE: &str = if cfg!(target_os = "macos") {
 };
 
 pub(crate) fn install(context: &CommandContext, args: &InstallArgs) -> Result<Exit, Failure> {
-    let place = place(&args.place)?;
+    let Some(agent) = args.place.agent else { return install_all::install(context, args) };
+    let place = place(&args.place, agent, args.mcp)?;
     let engine = context.engine()?;
     let plan = engine.install().plan(&place)?;
     if args.json.json {
         if !args.print {
             engine.install().apply(&plan)?;
         }
-        context.printer.json(&json::InstallReportJson::new(args.place.agent, Some(&plan), !args.print))?;
+        context.printer.json(&json::InstallReportJson::new(agent, Some(&plan), !args.print))?;
         return Ok(Exit::Done);
     }
     if plan.is_empty() {
@@ -41,15 +42,22 @@ pub(crate) fn install(context: &CommandContext, args: &InstallArgs) -> Result<Ex
         ));
         return Ok(Exit::Done);
     }
-    show(context, &plan, args.print)?;
-    let is_confirmed = !args.print && (args.yes || plan.program.is_none() || confirm_copy(context)?);
-    if !is_confirmed {
-        context.printer.note_line("Nothing was changed.");
+    show(context, &plan, args.print, |_| true)?;
+    if !is_confirmed(context, args, &plan)? {
         return Ok(Exit::Done);
     }
     engine.install().apply(&plan)?;
     print_next_steps(context, &engine, &place, &plan);
     Ok(Exit::Done)
+}
+
+/// Whether to apply a plan that was shown. Says so if not.
+pub(super) fn is_confirmed(context: &CommandContext, args: &InstallArgs, plan: &InstallPlan) -> Result<bool, Failure> {
+    let is_confirmed = !args.print && (args.yes || plan.program.is_none() || confirm_copy(context)?);
+    if !is_confirmed {
+        context.printer.note_line("Nothing was changed.");
+    }
+    Ok(is_confirmed)
 }
 
 /// A program in a build directory is copied, because hooks must outlive `cargo clean`. Without a terminal the copy is
@@ -67,23 +75,24 @@ fn confirm_copy(context: &CommandContext) -> Result<bool, Failure> {
 }
 
 pub(crate) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Result<Exit, Failure> {
-    let place = place(&args.place)?;
+    let Some(agent) = args.place.agent else { return install_all::uninstall(context, args) };
+    let place = place(&args.place, agent, false)?;
     let engine = context.engine()?;
     let plan = engine.install().plan_removal(&place)?;
     if let Some(plan) = &plan {
         if !args.json.json {
-            show(context, plan, false)?;
+            show(context, plan, false, |_| true)?;
         }
         engine.install().apply(plan)?;
     }
     if args.json.json {
-        context.printer.json(&json::InstallReportJson::new(args.place.agent, plan.as_ref(), true))?;
+        context.printer.json(&json::InstallReportJson::new(agent, plan.as_ref(), true))?;
     } else if let Some(plan) = &plan {
         context.printer.note_line(&format!("Removed. {} no longer {}.", installed_what(&place), location(plan)));
         match place {
             InstallLocation::Plugin(_) => context.printer.hint("if Claude Code still uses it: claude plugin uninstall rethread@rethread; claude plugin marketplace remove rethread"),
             InstallLocation::Service => context.printer.hint(STOP_SERVICE),
-            InstallLocation::Host(..) => {}
+            InstallLocation::Host { .. } => {}
         }
     } else {
         context.printer.note_line("Rethread is not installed here; nothing to change.");
@@ -91,13 +100,16 @@ pub(crate) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Resul
     Ok(if plan.is_some() { Exit::Done } else { Exit::Nothing })
 }
 
-fn place(args: &InstallPlaceArgs) -> Result<InstallLocation, Failure> {
-    let owner = if args.project { InstallScope::Project } else { InstallScope::User };
-    match (args.agent, &args.plugin) {
+fn place(args: &InstallPlaceArgs, agent: InstallTarget, with_mcp: bool) -> Result<InstallLocation, Failure> {
+    let scope = if args.project { InstallScope::Project } else { InstallScope::User };
+    match (agent, &args.plugin) {
         (InstallTarget::Host(host), Some(folder)) if host.agent == Agent::ClaudeCode => {
             Ok(InstallLocation::Plugin(folder.clone()))
         }
-        (InstallTarget::Host(host), None) => Ok(InstallLocation::Host(host, owner)),
+        (InstallTarget::Host(host), None) => Ok(InstallLocation::Host { host, scope, with_mcp }),
+        (InstallTarget::Service, None) if with_mcp => {
+            Err(Failure::new(FailureKind::Usage, "a service has no MCP server to set up: drop --mcp"))
+        }
         (InstallTarget::Service, None) if !args.project => Ok(InstallLocation::Service),
         (InstallTarget::Service, None) => {
             Err(Failure::new(FailureKind::Usage, "a service cannot be installed for one project: drop --project"))
@@ -113,20 +125,11 @@ fn print_next_steps(context: &CommandContext, engine: &Engine, place: &InstallLo
     let printer = &context.printer;
     print_program(context, engine, plan);
     match place {
-        InstallLocation::Host(host, owner) => {
+        InstallLocation::Host { host, scope, with_mcp } => {
             printer.note_line(&format!("{} installed; new sessions use them.", installed_what(place)));
-            match (host.agent, owner) {
-                (Agent::ClaudeCode, _) => {
-                    let scope = if *owner == InstallScope::User { "user" } else { "local" };
-                    printer.hint(&format!("to add the MCP tools as well: {}", mcp_command(engine, scope)));
-                }
-                (Agent::Pi, InstallScope::Project) => {
-                    printer.hint("pi reads them only in projects you trust: confirm when it asks, or use /trust");
-                }
-                _ => {}
-            }
-            if *owner == InstallScope::Project {
-                hint_if_tracked(context, plan);
+            print_host_hints(context, host, *scope, *with_mcp);
+            if *scope == InstallScope::Project {
+                hint_if_tracked(context, engine, plan);
             }
         }
         InstallLocation::Plugin(folder) => {
@@ -145,10 +148,16 @@ fn print_next_steps(context: &CommandContext, engine: &Engine, place: &InstallLo
     }
 }
 
-/// The command that adds the MCP tools. Claude Code stores MCP servers in its state file, which only it should write.
-pub(super) fn mcp_command(engine: &Engine, scope: &str) -> String {
-    let binary = engine.install().program_path().map_or("rethread".into(), |path| path.display().to_string());
-    format!("claude mcp add --scope {scope} rethread -- {} mcp", quote_for_shell(&binary))
+/// What the user should do or know after a host was installed.
+pub(super) fn print_host_hints(context: &CommandContext, host: &HostInstaller, scope: InstallScope, with_mcp: bool) {
+    if let Some(note) = host.note(scope) {
+        context.printer.hint(note);
+    }
+    if !with_mcp && host.agent == Agent::ClaudeCode {
+        let project = if scope == InstallScope::Project { " --project" } else { "" };
+        let hint = format!("to add the MCP tools as well: rethread install {}{project} --mcp", host.agent);
+        context.printer.hint(&hint);
+    }
 }
 
 /// Prints where the copy of this program is, and whether a shell finds it.
@@ -161,8 +170,9 @@ pub(super) fn print_program(context: &CommandContext, engine: &Engine, plan: &In
 }
 
 /// Warns about files with a personal path that git does not ignore.
-fn hint_if_tracked(context: &CommandContext, plan: &InstallPlan) {
-    let has_path = |file: &&FileChange| file.path.extension().is_some_and(|ending| ending != "md");
+fn hint_if_tracked(context: &CommandContext, engine: &Engine, plan: &InstallPlan) {
+    let program = engine.install().program_path().map(|path| path.display().to_string()).unwrap_or_default();
+    let has_path = |file: &&FileChange| file.after.as_ref().is_some_and(|text| text.contains(&program));
     for file in plan.changes().filter(has_path) {
         let ignored = std::process::Command::new("git")
             .args(["-C"])
@@ -182,7 +192,18 @@ fn hint_if_tracked(context: &CommandContext, plan: &InstallPlan) {
 
 fn installed_what(place: &InstallLocation) -> String {
     match place {
-        InstallLocation::Host(host, _) => format!("The {} and the skill are", host.component),
+        InstallLocation::Host { host, with_mcp, .. } => {
+            let server = if *with_mcp && host.has_hooks() { "the MCP server" } else { "" };
+            let skill = if host.has_skill() { "the skill" } else { "" };
+            let parts = [&format!("the {}", host.component), server, skill];
+            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            let list = match parts.as_slice() {
+                [first, second, third] => format!("{first}, {second} and {third}"),
+                others => others.join(" and "),
+            };
+            let verb = if parts.len() == 1 && host.component != "hooks" { "is" } else { "are" };
+            format!("T{} {verb}", &list[1..])
+        }
         InstallLocation::Plugin(_) => "The plugin is".to_owned(),
         InstallLocation::Service => "The service is".to_owned(),
     }
@@ -197,12 +218,17 @@ fn location(plan: &InstallPlan) -> String {
 }
 
 /// Prints the changes. Files of our own are only listed, unless their text was asked for.
-fn show(context: &CommandContext, plan: &InstallPlan, with_text: bool) -> Result<(), Failure> {
+pub(super) fn show(
+    context: &CommandContext,
+    plan: &InstallPlan,
+    with_text: bool,
+    is_selected: impl Fn(&FileChange) -> bool,
+) -> Result<(), Failure> {
     let mut page = context.printer.page();
     if let Some(copy) = &plan.program {
         page.line(Tone::Strong, &format!("{} (copy of {})", copy.to.display(), copy.from.display()));
     }
-    plan.changes().for_each(|file| print_change(&mut page, file, with_text));
+    plan.changes().filter(|file| is_selected(file)).for_each(|file| print_change(&mut page, file, with_text));
     Ok(context.printer.answer(&page)?)
 }
 

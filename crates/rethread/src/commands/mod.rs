@@ -14,6 +14,7 @@ mod forget;
 mod hook;
 mod init;
 mod install;
+mod install_all;
 mod manual;
 mod open;
 mod overview;

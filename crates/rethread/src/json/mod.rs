@@ -42,7 +42,7 @@ pub(crate) use enrich::{ClearedFailuresJson, EnrichmentFailureListJson, Enrichme
 pub(crate) use facts::{DecisionListJson, FactsReportJson, FileHistoryJson, FixReportJson, WorkflowListJson};
 pub(crate) use forget::ForgetReportJson;
 pub(crate) use frame::{CallerToolJson, ClientFrameJson, FrameEventJson, FrameJson, RunEndJson};
-pub(crate) use install::InstallReportJson;
+pub(crate) use install::{InstallAllReportJson, InstallReportJson};
 pub(crate) use reference::ResolvedReferencesJson;
 pub(crate) use search::SearchResultJson;
 pub(crate) use serve::{ApiTokenJson, LoginLinkJson, ServerAddressJson};

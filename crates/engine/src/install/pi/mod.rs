@@ -1,68 +1,42 @@
-//! Installs the pi extension and skill, which are files of our own in pi's folders.
-
-use std::path::PathBuf;
+//! pi: an extension, which is a file of our own, and the MCP server for versions that have MCP.
 
 use rethread_model::Agent;
 use serde_json::json;
 
-use super::file_change::InstallPlan;
-use super::{
-    BINARY_PLACEHOLDER, HostInstaller, InstallError, InstallScope, has_marker, plan_file_removal, plan_files,
-    skill_text,
-};
-use crate::install::InstallService;
+use super::entry::{Entry, server};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile};
+use super::settings::Syntax;
+use super::{BINARY_PLACEHOLDER, InstallScope};
 
 const EXTENSION: &str = include_str!("rethread.ts");
-/// Text before the program path in the extension.
-const PROGRAM_PREFIX: &str = "const PROGRAM = ";
 
-/// The extension, and a skill.
-pub(super) static INSTALLER: HostInstaller = HostInstaller {
-    agent: Agent::Pi,
-    component: "extension",
-    plan: |install, scope, binary| install.plan_extension(scope, binary),
-    plan_removal: |install, scope| install.plan_remove_extension(scope),
-    check: |install, diagnosis| install.check_pi(diagnosis),
-};
+pub(super) static INSTALLER: HostInstaller =
+    HostInstaller { agent: Agent::Pi, component: "extension", files, note, ..DEFAULTS };
 
-impl InstallService<'_> {
-    pub(super) fn plan_extension(self, scope: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
-        let [extension, skill_file] = self.pi_files(scope);
-        let names = ExtensionNames {
-            command: &self.engine.settings().cards.command_name,
-            status: &self.engine.settings().cards.status_key,
-            clear_ms: self.engine.settings().cards.notification_auto_clear_ms,
-        };
-        plan_files(
-            vec![(extension, extension_text(binary, &names)), (skill_file, skill_text(scope, binary))],
-            has_marker,
-        )
-    }
-
-    pub(super) fn plan_remove_extension(self, scope: InstallScope) -> Result<InstallPlan, InstallError> {
-        let above = match scope {
-            InstallScope::User => self.pi_folder(scope),
-            InstallScope::Project => self.project_folder(),
-        };
-        plan_file_removal(self.pi_files(scope).into(), &above, has_marker)
-    }
-
-    /// The folder that pi loads extensions from.
-    pub(super) fn pi_folder(self, scope: InstallScope) -> PathBuf {
-        self.agent_folder(Agent::Pi, scope, ".pi")
-    }
-
-    /// Paths of the extension and the skill.
-    pub(super) fn pi_files(self, scope: InstallScope) -> [PathBuf; 2] {
-        let folder = self.pi_folder(scope);
-        [folder.join("extensions/rethread.ts"), folder.join("skills/rethread/SKILL.md")]
+fn files(place: &Place<'_>) -> HostFiles {
+    let cards = &place.install.engine.settings().cards;
+    let names = ExtensionNames {
+        command: &cards.command_name,
+        status: &cards.status_key,
+        clear_ms: cards.notification_auto_clear_ms,
+    };
+    HostFiles {
+        own: vec![(place.file(".pi", "extensions/rethread.ts"), extension_text(place.binary, &names))],
+        // Read by pi 1.x; older versions have no MCP.
+        server: Some(SettingsFile {
+            path: place.file(".pi", "mcp.json"),
+            syntax: Syntax::Json,
+            entries: vec![Entry::Member(&["mcpServers"], server(place.program()))],
+        }),
+        // pi reads the shared skill, too, and complains about a second one of the same name.
+        former_own: vec![place.file(".pi", "skills/rethread/SKILL.md")],
+        ..HostFiles::default()
     }
 }
 
-/// The program path in the text of an extension.
-pub(super) fn program_in(extension: &str) -> Option<String> {
-    let line = extension.lines().find_map(|line| line.strip_prefix(PROGRAM_PREFIX))?;
-    serde_json::from_str(line.trim_end_matches(';')).ok()
+fn note(scope: InstallScope) -> Option<&'static str> {
+    let hint = "pi reads them only in projects you trust: confirm when it asks, or use /trust";
+    (scope == InstallScope::Project).then_some(hint)
 }
 
 /// Configured values that are written into the extension.
@@ -87,6 +61,7 @@ fn extension_text(binary: &str, names: &ExtensionNames<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{has_marker, program_in};
     use super::*;
 
     #[test]

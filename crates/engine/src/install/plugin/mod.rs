@@ -3,10 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use rethread_model::Agent;
 use serde_json::{Value, json};
 
+use super::entry::Owner;
 use super::file_change::InstallPlan;
-use super::{BINARY_PLACEHOLDER, InstallError, InstallScope, plan_file_removal, plan_files, settings, skill_text};
+use super::settings::{EditError, Syntax};
+use super::settings_plan::ParsedSettings;
+use super::{BINARY_PLACEHOLDER, InstallError, InstallScope, claude_code, plan_file_removal, plan_files, skill_text};
 use crate::install::InstallService;
 
 /// Name of the plugin and of the marketplace that contains only it.
@@ -66,8 +70,8 @@ pub(super) fn enabled_plugin(settings: &Value) -> Option<EnabledPlugin> {
 impl InstallService<'_> {
     /// Whether the user's settings enable our plugin.
     pub fn uses_plugin(self) -> bool {
-        let path = self.settings_path(InstallScope::User);
-        super::claude_code::ClaudeSettings::read(path).is_ok_and(|settings| enabled_plugin(&settings.value).is_some())
+        let settings = ParsedSettings::read(self.claude_settings(InstallScope::User), Syntax::Json);
+        settings.is_ok_and(|settings| enabled_plugin(&settings.value).is_some())
     }
 }
 
@@ -96,12 +100,15 @@ fn files(folder: &Path, binary: &str) -> Result<Vec<(PathBuf, String)>, InstallE
     let empty =
         json!({"description": "Calls rethread, which records the session and injects context from other sessions."});
     let pretty = |value: &Value| format!("{value:#}\n");
-    let shape = |problem: settings::SettingsProblem| InstallError::UnexpectedValue {
-        path: folder.join(FOLDER).join(HOOKS),
-        key: problem.key,
-        expected: problem.expected,
+    let shape = |error: EditError| {
+        let (key, expected) = match error {
+            EditError::Unexpected(problem) => (problem.key, problem.expected),
+            EditError::Unclear { .. } => ("the top level".to_owned(), "an object"),
+        };
+        InstallError::UnexpectedValue { path: folder.join(FOLDER).join(HOOKS), key, expected }
     };
-    let hooks = settings::with_hooks(&pretty(&empty), binary).map_err(shape)?;
+    let owner = Owner { agent: Agent::ClaudeCode, binary: Some(binary) };
+    let hooks = Syntax::Json.with(&pretty(&empty), &[claude_code::hooks(binary)], &owner).map_err(shape)?;
     let tools = json!({"mcpServers": {NAME: {"command": binary, "args": ["mcp"]}}});
     let inside = folder.join(FOLDER);
     let mut files = vec![

@@ -1,15 +1,23 @@
 //! Adding hooks to settings text and removing them.
 
+use rethread_model::Agent;
+
+use super::super::claude_code::hooks;
 use super::*;
 
 const BINARY: &str = "/opt/rethread";
+const OWNER: Owner<'static> = Owner { agent: Agent::ClaudeCode, binary: Some(BINARY) };
+
+fn parse(text: &str) -> std::io::Result<Value> {
+    Syntax::Json.parse(text)
+}
 
 fn installed(text: &str) -> String {
-    with_hooks(text, BINARY).unwrap()
+    Syntax::Json.with(text, &[hooks(BINARY)], &OWNER).unwrap()
 }
 
 fn removed(text: &str) -> String {
-    without_hooks(text, Some(BINARY))
+    Syntax::Json.without(text, &[hooks(BINARY)], &OWNER).unwrap()
 }
 
 /// Checks an event's groups after installing into `hooks`.
@@ -113,13 +121,16 @@ fn other_hooks_are_not_removed() {
     for hooks in [r#"{"Stop":[]}"#, r#"{"Stop":[{"hooks":[]}]}"#, "{}", "[]", "1", r#"{"Stop":{"a":1}}"#] {
         let text = format!("{{\"hooks\":{hooks}}}");
         assert_eq!(removed(&text), text);
-        assert!(!has_hooks(&parse(&text).unwrap(), Some(BINARY)));
+        assert!(!hooks(BINARY).is_in(&parse(&text).unwrap(), &OWNER));
     }
 }
 
 #[test]
 fn an_invalid_value_is_reported_with_its_key() {
-    let place = |text: &str| with_hooks(text, BINARY).unwrap_err().key;
+    let place = |text: &str| match Syntax::Json.with(text, &[hooks(BINARY)], &OWNER) {
+        Err(EditError::Unexpected(problem)) => problem.key,
+        other => panic!("{other:?}"),
+    };
     assert_eq!(place("[]"), "the top level");
     assert_eq!(place(r#"{"hooks":[]}"#), "hooks");
     assert_eq!(place(r#"{"hooks":{"Stop":1}}"#), "hooks.Stop");

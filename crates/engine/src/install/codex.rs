@@ -1,0 +1,44 @@
+//! Codex: hooks in `hooks.json`, and the MCP server in `config.toml`.
+
+use rethread_model::Agent;
+
+use super::InstallScope;
+use super::entry::{Entry, server};
+use super::hook_groups::{TIMEOUT_SECONDS, group};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile, Switch};
+use super::settings::Syntax;
+
+/// Not `PostCompact`: Codex shows an error if it is answered. There are few tools, so none is left out.
+const EVENTS: [&str; 7] =
+    ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop", "SessionEnd"];
+/// Codex allows no more for `SessionEnd`.
+const END_TIMEOUT_SECONDS: u64 = 3;
+
+pub(super) static INSTALLER: HostInstaller = HostInstaller { agent: Agent::Codex, files, note, switches, ..DEFAULTS };
+
+fn files(place: &Place<'_>) -> HostFiles {
+    let timeout = |event: &str| if event == "SessionEnd" { END_TIMEOUT_SECONDS } else { TIMEOUT_SECONDS };
+    let hooks = EVENTS.map(|event| (event, group(None, &place.command(), timeout(event))));
+    HostFiles {
+        settings: vec![SettingsFile {
+            path: place.file(".codex", "hooks.json"),
+            syntax: Syntax::Json,
+            entries: vec![Entry::Hooks(&["hooks"], hooks.into())],
+        }],
+        server: Some(SettingsFile {
+            path: place.file(".codex", "config.toml"),
+            syntax: Syntax::Toml,
+            entries: vec![Entry::Member(&["mcp_servers"], server(place.program()))],
+        }),
+        ..HostFiles::default()
+    }
+}
+
+fn note(_: InstallScope) -> Option<&'static str> {
+    Some("Codex runs new hooks only after you trust them: start codex and run /hooks")
+}
+
+fn switches(place: &Place<'_>) -> Vec<Switch> {
+    let path = place.home().join("config.toml");
+    vec![Switch { path, syntax: Syntax::Toml, keys: &["features", "hooks"], off: false }]
+}

@@ -1,0 +1,29 @@
+//! Continue: only the MCP server, because it calls no hooks.
+
+use rethread_model::Agent;
+use serde_json::json;
+
+use super::entry::{Entry, NAME};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SERVER_ONLY, SettingsFile, Skill};
+use super::settings::Syntax;
+
+pub(super) static INSTALLER: HostInstaller = HostInstaller {
+    agent: Agent::Continue,
+    component: SERVER_ONLY,
+    has_project_scope: false,
+    skill: Skill::Own,
+    files,
+    ..DEFAULTS
+};
+
+fn files(place: &Place<'_>) -> HostFiles {
+    let server = json!({"name": NAME, "command": place.binary, "args": ["mcp"]});
+    HostFiles {
+        server: Some(SettingsFile {
+            path: place.home().join("config.yaml"),
+            syntax: Syntax::Yaml,
+            entries: vec![Entry::Items(&["mcpServers"], vec![server])],
+        }),
+        ..HostFiles::default()
+    }
+}

@@ -1,0 +1,249 @@
+//! Every host: install, install again, update and uninstall, with originals of all kinds.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use rethread_testing::files_below;
+
+use super::host::{HostFiles, Place, SettingsFile};
+use super::settings::Syntax;
+use super::*;
+use crate::{Engine, Environment};
+
+/// A home with one of our programs, and with a project as the current directory.
+fn engine(folder: &Path, binary: &str) -> Engine {
+    let mut environment = Environment::for_home(folder);
+    environment.binary = Some(PathBuf::from(binary));
+    environment.cwd = folder.join("app");
+    Engine::open(environment).unwrap()
+}
+
+fn location(host: &'static HostInstaller, scope: InstallScope, with_mcp: bool) -> InstallLocation {
+    InstallLocation::Host { host, scope, with_mcp }
+}
+
+fn host_files(engine: &Engine, host: &HostInstaller, scope: InstallScope) -> HostFiles {
+    (host.files)(&Place { install: engine.install(), agent: host.agent, scope, binary: "/opt/rethread" })
+}
+
+/// The files of agents: their contents by path, without our own records.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let all = files_below(folder).into_iter().filter(|path| !path.starts_with(folder.join(".rethread")));
+    all.map(|path| (path.clone(), fs::read(&path).unwrap())).collect()
+}
+
+/// Each host in each scope, with a folder in which it was used.
+fn check_all(check: impl Fn(&Path, &'static HostInstaller, InstallScope)) {
+    for host in INSTALLERS {
+        for scope in [InstallScope::User, InstallScope::Project] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::create_dir_all(folder.path().join("app")).unwrap();
+            let has_server = host_files(&engine(folder.path(), "/opt/rethread"), host, scope).server.is_some();
+            if (scope == InstallScope::User || host.has_project_scope) && (host.has_hooks() || has_server) {
+                check(folder.path(), host, scope);
+            }
+        }
+    }
+}
+
+/// Installs with an older program, with a newer one, and uninstalls: nothing is left.
+fn check_round_trip(folder: &Path, host: &'static HostInstaller, scope: InstallScope) {
+    let before = contents(folder);
+    let has_server = host_files(&engine(folder, "/opt/rethread"), host, scope).server.is_some();
+    let place = location(host, scope, has_server);
+    let name = format!("{} {scope:?}", host.agent);
+    for binary in ["/old/rethread", "/new place/rethread"] {
+        let engine = engine(folder, binary);
+        engine.install().run(&place).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let again = engine.install().plan(&place).unwrap();
+        assert!(again.is_empty(), "{name}: {:?}", again.changes().collect::<Vec<_>>());
+    }
+    let engine = engine(folder, "/new place/rethread");
+    let text: String = contents(folder).into_values().map(|bytes| String::from_utf8(bytes).unwrap()).collect();
+    assert!(!text.contains("/old/rethread"), "{name}: {text}");
+    let removal = engine.install().plan_removal(&place).unwrap().unwrap();
+    engine.install().apply(&removal).unwrap();
+    assert_eq!(contents(folder), before, "{name}");
+    assert_eq!(engine.install().plan_removal(&place).unwrap(), None, "{name}");
+}
+
+#[test]
+fn a_new_host_gets_everything_and_keeps_nothing() {
+    check_all(check_round_trip);
+}
+
+/// Valid originals that each syntax has to survive.
+fn originals(syntax: Syntax) -> Vec<String> {
+    let json = "{\n  \"a\": 1,\n  \"mcpServers\": {\"other\": {\"command\": \"x\"}},\n  \"hooks\": {\"Stop\": []}\n}\n";
+    let toml = "# mine\na = 1\n\n[mcp_servers.other]\ncommand = \"x\" # why\n\n[[hooks]]\nevent = \"Stop\"\ncommand = \"say\"\n";
+    let yaml = "# mine\nmodel:\n  default: x # why\nplugins:\n  enabled:\n    - other\nmcp_servers:\n  other:\n    command: x\nmcpServers:\n  - name: other\n    command: x\n";
+    let commented = "// mine\n{\n\t\"a\": [1, 2,], // why\n\t/* servers */ \"mcp\": {\"other\": {\"type\": \"local\"}},\n}\n";
+    let mut texts: Vec<String> = vec![String::new()];
+    texts.extend(match syntax {
+        Syntax::Json => vec![json.to_owned(), "{}".to_owned(), "\u{feff}{\"a\": 1}".to_owned(), json.replace("  ", "\t")],
+        Syntax::Jsonc => vec![json.to_owned(), commented.to_owned(), "// nothing\n".to_owned()],
+        Syntax::Json5 => vec![json.to_owned(), commented.to_owned(), "{a: 'b', plugins: {entries: {}}}".to_owned()],
+        Syntax::Toml => vec![toml.to_owned(), "a = 1".to_owned(), "mcp_servers = { other = { command = \"x\" } }\n".to_owned()],
+        Syntax::Yaml => vec![
+            yaml.to_owned(),
+            yaml.replace("    - other", "  - other"),
+            "plugins: {enabled: [other]}\nmcp_servers: {}\nmcpServers: [{name: other, command: x}]\n".to_owned(),
+            "plugins:\n  enabled: []\nmcp_servers: # none\nlast: |\n  text\n".to_owned(),
+            "a: 1".to_owned(),
+            "# nothing\n".to_owned(),
+        ],
+    });
+    let returns: Vec<String> = texts.iter().map(|text| text.replace('\n', "\r\n")).collect();
+    texts.extend(returns);
+    texts
+}
+
+#[test]
+fn every_original_is_restored_byte_for_byte() {
+    check_all(|folder, host, scope| {
+        let engine = engine(folder, "/opt/rethread");
+        for file in host_files(&engine, host, scope).by_path(true) {
+            for text in originals(file.syntax) {
+                fs::create_dir_all(file.path.parent().unwrap()).unwrap();
+                fs::write(&file.path, &text).unwrap();
+                check_round_trip(folder, host, scope);
+            }
+            fs::remove_file(&file.path).unwrap();
+        }
+    });
+}
+
+#[test]
+fn changes_of_others_survive_an_uninstall() {
+    check_all(|folder, host, scope| {
+        let engine = engine(folder, "/opt/rethread");
+        for file in host_files(&engine, host, scope).by_path(true) {
+            for text in originals(file.syntax).into_iter().filter(|text| !text.is_empty()) {
+                check_foreign_edit(folder, host, scope, &file, &text);
+            }
+        }
+    });
+}
+
+fn check_foreign_edit(folder: &Path, host: &'static HostInstaller, scope: InstallScope, file: &SettingsFile, text: &str) {
+    let engine = engine(folder, "/opt/rethread");
+    let place = location(host, scope, host_files(&engine, host, scope).server.is_some());
+    fs::create_dir_all(file.path.parent().unwrap()).unwrap();
+    fs::write(&file.path, text).unwrap();
+    engine.install().run(&place).unwrap();
+    // A line break at the end is a change, too.
+    fs::write(&file.path, fs::read_to_string(&file.path).unwrap() + "\n").unwrap();
+    let removal = engine.install().plan_removal(&place).unwrap().unwrap();
+    engine.install().apply(&removal).unwrap();
+    let left = fs::read_to_string(&file.path).unwrap();
+    assert!(!left.contains("rethread"), "{}: {left}", host.agent);
+    for line in text.lines().filter(|line| line.contains('#') || line.contains("//") || line.contains("other")) {
+        let words = line.trim().trim_end_matches([',', '}', ']', '{', '[']);
+        assert!(left.contains(words), "{}: {words:?} in {left}", host.agent);
+    }
+    fs::remove_file(&file.path).unwrap();
+}
+
+#[test]
+fn what_cannot_be_parsed_or_written_is_refused_and_stays() {
+    check_all(|folder, host, scope| {
+        let engine = engine(folder, "/opt/rethread");
+        let place = location(host, scope, host_files(&engine, host, scope).server.is_some());
+        for file in host_files(&engine, host, scope).by_path(true) {
+            fs::create_dir_all(file.path.parent().unwrap()).unwrap();
+            fs::write(&file.path, "{ [ broken: \"").unwrap();
+            let before = contents(folder);
+            let error = engine.install().run(&place).unwrap_err();
+            assert!(matches!(error, EngineError::Install(InstallError::Invalid { .. })), "{error}");
+            assert_eq!(contents(folder), before);
+            fs::write(&file.path, "").unwrap();
+            fs::set_permissions(&file.path, fs::Permissions::from_mode(0o400)).unwrap();
+            let error = engine.install().run(&place).unwrap_err();
+            assert!(matches!(error, EngineError::Install(InstallError::ReadOnly(_))), "{error}");
+            fs::remove_file(&file.path).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_linked_settings_file_stays_a_link() {
+    check_all(|folder, host, scope| {
+        let engine = engine(folder, "/opt/rethread");
+        for file in host_files(&engine, host, scope).by_path(true) {
+            let target = folder.join("dotfiles");
+            fs::write(&target, "").unwrap();
+            fs::create_dir_all(file.path.parent().unwrap()).unwrap();
+            symlink(&target, &file.path).unwrap();
+            check_round_trip(folder, host, scope);
+            assert!(file.path.is_symlink());
+            fs::remove_file(&file.path).unwrap();
+        }
+    });
+}
+
+#[test]
+fn nothing_that_is_committed_has_a_personal_path() {
+    // These files are not committed, or they say so in a hint.
+    let personal = ["settings.local.json", "extensions/rethread.ts"];
+    check_all(|folder, host, scope| {
+        if scope == InstallScope::User {
+            return;
+        }
+        let engine = engine(folder, "/opt/rethread");
+        let with_mcp = host_files(&engine, host, scope).server.is_some();
+        engine.install().run(&location(host, scope, with_mcp)).unwrap();
+        for (path, bytes) in contents(folder) {
+            let has_path = String::from_utf8(bytes).unwrap().contains("/opt/rethread");
+            assert_eq!(has_path, personal.iter().any(|name| path.ends_with(name)), "{}", path.display());
+        }
+    });
+}
+
+#[test]
+fn the_shared_skill_stays_until_the_last_host_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path(), "/opt/rethread");
+    let skill = folder.path().join(".agents/skills/rethread/SKILL.md");
+    let [codex, gemini] = [&codex::INSTALLER, &gemini::INSTALLER].map(|host| location(host, InstallScope::User, false));
+    let remove = |place: &InstallLocation| {
+        engine.install().apply(&engine.install().plan_removal(place).unwrap().unwrap()).unwrap();
+    };
+    engine.install().run(&codex).unwrap();
+    engine.install().run(&gemini).unwrap();
+    remove(&codex);
+    assert!(skill.exists());
+    remove(&gemini);
+    assert!(!skill.exists() && !folder.path().join(".agents").exists());
+}
+
+#[test]
+fn a_server_that_the_user_set_up_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path(), "/opt/rethread");
+    let path = folder.path().join(".qwen/settings.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let text = "{\"mcpServers\": {\"rethread\": {\"url\": \"http://127.0.0.1:7717/mcp\"}}}";
+    fs::write(&path, text).unwrap();
+    let place = location(&qwen::INSTALLER, InstallScope::User, true);
+    engine.install().run(&place).unwrap();
+    assert!(fs::read_to_string(&path).unwrap().contains("7717"));
+    // Changed by another program, so that the record does not match.
+    fs::write(&path, fs::read_to_string(&path).unwrap() + "\n").unwrap();
+    engine.install().apply(&engine.install().plan_removal(&place).unwrap().unwrap()).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap().trim_end(), text);
+}
+
+#[test]
+fn a_host_without_hooks_or_projects_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path(), "/opt/rethread");
+    let plan = |host, scope, with_mcp| engine.install().plan(&location(host, scope, with_mcp)).unwrap_err();
+    let error = plan(&continue_dev::INSTALLER, InstallScope::User, false);
+    assert!(matches!(error, EngineError::Install(InstallError::OnlyServer(_))), "{error}");
+    let error = plan(&kimi::INSTALLER, InstallScope::Project, false);
+    assert!(matches!(error, EngineError::Install(InstallError::NoProjectScope(_))), "{error}");
+    let error = plan(&copilot::INSTALLER, InstallScope::Project, true);
+    assert!(matches!(error, EngineError::Install(InstallError::NoServer(_))), "{error}");
+}
