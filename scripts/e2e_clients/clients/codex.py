@@ -3,6 +3,9 @@ import dataclasses
 
 from .base import FAILING, MODEL, TASK, Client, Step
 
+# New hooks only run once the user trusts them in the terminal interface.
+EXEC = ("exec", "--dangerously-bypass-hook-trust")
+
 
 class CodexClient(Client):
     name, agent, label, program = "codex", "codex", "Codex", "codex/node_modules/.bin/codex"
@@ -41,10 +44,10 @@ class CodexClient(Client):
         return "apply_patch" if "apply_patch" in one.arguments.get("cmd", "") else super().call_name(one)
 
     def start(self, prompt):
-        return ["exec", "--skip-git-repo-check", prompt]
+        return [*EXEC, "--skip-git-repo-check", prompt]
 
     def resume(self, prompt):
-        return ["exec", "resume", "--skip-git-repo-check", self.session(), prompt]
+        return [*EXEC, "resume", "--skip-git-repo-check", self.session(), prompt]
 
     def fork(self, prompt):
         return ["exec", "fork", "--skip-git-repo-check", self.session(), prompt]
