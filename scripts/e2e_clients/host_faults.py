@@ -2,15 +2,18 @@
 import contextlib, shutil, subprocess
 from pathlib import Path
 
-from .checks import OURS, step
+from .checks import step
 from .fault_scenes import damage, small_disk
 from .host_chat import chat_with
+from .injections import BLOCK
 from .terminal import TROUBLE
+
+GONE = "the binary is gone"
 
 
 def faults(scene):
     scene.store = scene.rethread.home / ".rethread"
-    for what, fault in (("the binary is gone", missing_binary), ("the store is damaged", damaged_store), ("the disk is full", full_disk),
+    for what, fault in ((GONE, missing_binary), ("the store is damaged", damaged_store), ("the disk is full", full_disk),
                         ("the disk is read-only", read_only_disk), ("our home cannot be created", no_home)):
         step(f"{scene.label}: {what}: it answers as before and shows no error")
         with fault(scene) as is_possible:
@@ -27,9 +30,17 @@ def unharmed(scene, what):
         turn = chat.say(f"water the fern while {what}", scene.b_client.running("true"))
     finally:
         chat.close()
-    known = {found.group().lower() for found in TROUBLE.finditer(scene.plain_output)}
-    shown = [line for line in turn.output.splitlines() if "rethread" in line.lower() or any(found.group().lower() not in known for found in TROUBLE.finditer(line))]
+    known = troubles(scene.plain_output)
+    # A client may show what a hook added. Paths of the home and of the clients have our name.
+    printed = BLOCK.sub("", turn.output).replace(str(scene.home), "~").replace(str(scene.b_client.programs), "")
+    lines = [line for line in printed.splitlines() if "rethread" in line.lower() or troubles(line) - known]
+    # A client reports that it cannot start a program that is gone.
+    shown = [line for line in lines if what != GONE or "MCP server" not in line]
     scene.compare.equal("lines about us or an error", [], shown)
+
+
+def troubles(text):
+    return {found.group().lower() for found in TROUBLE.finditer(text)}
 
 
 @contextlib.contextmanager

@@ -14,6 +14,8 @@ class Injection:
     place: int
     anchor: int
     role: str
+    # The whole text that it is in, if it is not alone there.
+    around: str | None
 
 
 def pieces(body):
@@ -66,7 +68,8 @@ def injections(body, prompts):
         text = readable(text)
         for match in BLOCK.finditer(text):
             before = seen | {prompt for prompt in prompts if prompt in text[:match.start()]}
-            found.append(Injection(match.group(1).strip(), place, -1 if role == "system" else len(before), role))
+            around = text if text.strip() != match.group().strip() else None
+            found.append(Injection(match.group(1).strip(), place, -1 if role == "system" else len(before), role, around))
         bare = BLOCK.sub("", text)
         if role == "user":
             seen |= {prompt for prompt in prompts if prompt in bare}
@@ -83,7 +86,7 @@ def repeated(requests, prompts):
     problems, anchors = [], {}
     for body in requests:
         once = set()
-        for one in injections(body, prompts):
+        for one in without_copies(injections(body, prompts)):
             for item in items(one.text):
                 if item in once:
                     problems.append(f"twice in a request: {item}")
@@ -91,6 +94,12 @@ def repeated(requests, prompts):
                 anchors.setdefault(item, set()).add(one.anchor)
     problems += [f"with several prompts ({sorted(at)}): {item}" for item, at in anchors.items() if len(at) > 1]
     return list(dict.fromkeys(problems))
+
+
+def without_copies(found):
+    """Without the tool results that a client itself sends twice, such as Gemini CLI after a resume."""
+    first = {}
+    return [one for one in found if one.role != "result" or not one.around or first.setdefault(one.around, one.place) == one.place]
 
 
 def offers(body):
