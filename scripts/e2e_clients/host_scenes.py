@@ -205,8 +205,10 @@ def not_read_back(scene):
         prompts = [entry["text"] for entry in entries if entry["kind"] == "prompt"]
         scene.compare.equal("prompts", [prompt[:30] for prompt in scene.b.prompts()], [prompt[:30].partition(",")[0] for prompt in prompts])
         scene.compare.equal("prompts as counted", len(scene.b.turns), one["prompts"])
-        found = [words for words in (OURS, ACTIVITY, REFERENCES, NOTICE, FIX_LINE) if any(words in json.dumps(entry) for entry in entries)]
-        scene.compare.equal("entries with our text", [], found)
+    for one in (one for one in sessions if one["agent"] == scene.b_client.agent):
+        entries = json.dumps(entries_of(scene.rethread, one))
+        found = [words for words in (OURS, ACTIVITY, REFERENCES, NOTICE, FIX_LINE, "Records of what happened") if words in entries]
+        scene.compare.equal(f"our texts in the entries of {one['name']!r}", [], found)
     for words in ("Session Activity", NOTICE):
         found = json.loads(scene.rethread.run("search", "--all-projects", "--json", f'"{words}"', fine=(0, 1), quiet=True))
         scene.compare.equal(f'hits with "{words}"', [], [hit for hit in found["hits"] if words in json.dumps(hit)])
