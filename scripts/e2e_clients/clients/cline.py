@@ -39,13 +39,13 @@ class ClineClient(Client):
             terminal.wait_for("Cline stored the answer", lambda: self.is_answered(FAREWELL))
 
     def is_answered(self, prompt):
-        """Whether the last stored messages are a prompt, perhaps with texts of hooks and results after it, and the answer."""
+        """Whether the model's answer to a prompt is stored. Calls, results and texts of ours may be in between."""
         session = self.session()
         file = self.home / ".cline/data/sessions" / session / f"{session}.messages.json"
         with contextlib.suppress(ValueError):
-            *earlier, answer = [json.dumps(message, ensure_ascii=False) for message in json.loads(file.read_text())["messages"]]
-            at = max((at for at, message in enumerate(earlier) if json.dumps(prompt)[1:-1] in message), default=None)
-            return at is not None and REPLY in answer and not any(REPLY in message for message in earlier[at:])
+            messages = json.loads(file.read_text())["messages"]
+            asked = [at for at, message in enumerate(messages) if json.dumps(prompt)[1:-1] in json.dumps(message, ensure_ascii=False)]
+            return bool(asked) and any(message["role"] == "assistant" and REPLY in json.dumps(message) for message in messages[asked[-1]:])
         return False
 
     def sessions(self):
