@@ -35,7 +35,7 @@ def unharmed(scene, what):
     printed = BLOCK.sub("", turn.output).replace(str(scene.home), "~").replace(str(scene.b_client.programs), "")
     lines = [line for line in printed.splitlines() if "rethread" in line.lower() or troubles(line) - known]
     # A client reports that it cannot start a program that is gone.
-    shown = [line for line in lines if what != GONE or "MCP server" not in line]
+    shown = [line for line in lines if what != GONE or "MCP" not in line]
     scene.compare.equal("lines about us or an error", [], shown)
 
 

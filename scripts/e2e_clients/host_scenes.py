@@ -158,8 +158,8 @@ def sub_agent(scene):
         return
     step(f"{scene.label}: a sub-agent's prompt brings nothing")
     work(scene, ORCHARD)
-    turn = scene.b.say("send somebody", delegating)
-    # A client may start it in the background.
+    waiting = [scene.b_client.running("sleep 8")] if scene.host.delegates_in_background else []
+    turn = scene.b.say("send somebody", delegating, *waiting)
     inside = [body for body in turn.others if TASK in json.dumps(body) and "send somebody" not in json.dumps(body)]
     scene.compare.holds(f"requests of the sub-agent: {len(inside)}", bool(inside))
     scene.compare.equal("texts of ours in them", [], [one.text for body in inside for one in injections(body, scene.b.prompts())])

@@ -22,6 +22,8 @@ class Host:
     finding: Step | None = None
     # Whether the first request of a process may come before the MCP server is ready.
     tool_may_be_late: bool = False
+    # Whether a sub-agent works in the background, so that the session has to wait for it.
+    delegates_in_background: bool = False
 
     @property
     def name(self):
@@ -46,6 +48,6 @@ HOSTS = {host.name: host for host in [
     Host(ClineClient, tool="rethread__search_memory"),
     Host(DroidClient, fix=NEXT_TOOL, has_prompts=False, tool="rethread___search_memory", finding=finding("ToolSearch", "select:rethread___search_memory")),
     Host(OpenClawClient, fix=NEXT_PROMPT, collision=NEXT_PROMPT, finding=finding("tool_search", "rethread search_memory")),
-    Host(HermesClient, tool_may_be_late=True),
+    Host(HermesClient, tool_may_be_late=True, delegates_in_background=True),
 ]}
 MATRIX = ["claude-code", "codex", "gemini", "opencode", "copilot", "qwen", "kimi", "pi"]
