@@ -207,12 +207,13 @@ class Rethread:
         self.binary, self.home, self.project = str(binary), home, home / "project"
         self.environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home)}
 
-    def run(self, *words, fine=(0,), with_hints=False, **variables):
+    def run(self, *words, fine=(0,), with_hints=False, quiet=False, **variables):
         """Runs a command and returns its output, with hints and warnings if wanted. Fails on an unexpected exit code."""
         print(f"  $ rethread {' '.join(words)}", flush=True)
         done = subprocess.run([self.binary, *words], cwd=self.project, env={**self.environment, **variables}, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL)
-        show(done.stdout + done.stderr)
+        if not quiet:
+            show(done.stdout + done.stderr)
         if done.returncode not in fine:
             raise Failed(f"rethread {' '.join(words)} exited with {done.returncode}\n{done.stderr}")
         return done.stdout + done.stderr if with_hints else done.stdout

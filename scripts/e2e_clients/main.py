@@ -2,10 +2,11 @@
 import argparse, contextlib, fnmatch, json, shutil, subprocess, tempfile
 from pathlib import Path
 
-from . import claude_scenes, codex_scenes, fault_scenes, live_scenes, pi_scenes, project_scenes, reading_scenes, terminal_scenes, visibility_scenes
+from . import claude_scenes, codex_scenes, fault_scenes, host_scenes, live_scenes, matrix_scenes, pi_scenes, project_scenes, reading_scenes, terminal_scenes, visibility_scenes
 from .agents import Claude, Codex, Pi, Rethread
 from .checks import Failed, step
 from .clients import ALL, CodexClient, OpenCodeClient
+from .hosts import HOSTS, MATRIX
 from .kit import ROOT, SKIPPED, Missing, find_clients, find_kit, require
 from .model import Model
 
@@ -25,14 +26,16 @@ READING = {
     "live": lambda all: live_scenes.run(all.claude(), all.pi(), all.client(CodexClient), all.client(OpenCodeClient), all.rethread),
     "visibility": lambda all: visibility_scenes.run(all.installed_clients(), all.rethread),
 }
-GROUPS = {**HOOKS, **READING}
+# Groups with one host each, beside another one. They use the second edition too.
+HOST_GROUPS = {f"host-{name}": lambda all, name=name: host_scenes.run(all, name) for name in HOSTS}
+GROUPS = {**HOOKS, **READING, **HOST_GROUPS, "matrix": lambda all: matrix_scenes.run(all, all.hosts)}
 
 
 class Home:
     """A temporary home with the binary, and the agents as they are asked for."""
 
-    def __init__(self, programs, home, model, binary, installer):
-        self.programs, self.home, self.model, self.installer = programs, home, model, installer
+    def __init__(self, programs, home, model, binary, installer, hosts):
+        self.programs, self.home, self.model, self.installer, self.hosts = programs, home, model, installer, hosts
         self.rethread = Rethread(binary, home)
         subprocess.run(["git", "init", "-q", "-b", "main", self.rethread.project], check=True)
 
@@ -75,10 +78,10 @@ def main(usage):
     groups = {group: scenes for group, scenes in GROUPS.items() if not options.only or any(fnmatch.fnmatch(group, only) for only in options.only)}
     failures, missing = [], []
     for group, scenes in groups.items():
-        program = "fake_llm2.py" if group in READING else "fake_llm.py"
+        program = "fake_llm2.py" if group not in HOOKS else "fake_llm.py"
         with folder(options.keep) as home, Model(kit, home / "requests.jsonl", program) as model:
             try:
-                scenes(Home(clients, home, model, binary, installer))
+                scenes(Home(clients, home, model, binary, installer, options.hosts))
             except Failed as failed:
                 print(f"\nFAILED: {group}: {failed}", flush=True)
                 failures.append(f"FAILED: {group}: {failed}")
@@ -96,11 +99,15 @@ def parse(usage):
     parser.add_argument("--kit", type=Path, metavar="DIR", help="folder with the installer and the fake model (default: shared/clients beside the project)")
     parser.add_argument("--binary", type=Path, metavar="PATH", help="the rethread binary to test (default: build it)")
     parser.add_argument("--only", action="append", metavar="GROUP", help=f"run only these groups of scenes, such as read-*; can be repeated: {', '.join(GROUPS)}")
+    parser.add_argument("--hosts", metavar="A,B,C", help=f"the hosts of the group matrix (default: {','.join(MATRIX)})")
     parser.add_argument("--keep", action="store_true", help="keep the temporary homes")
     options = parser.parse_args()
     for only in options.only or []:
         if not fnmatch.filter(GROUPS, only):
             parser.error(f"no group {only!r}; use {', '.join(GROUPS)}")
+    options.hosts = options.hosts.split(",") if options.hosts else None
+    if unknown := set(options.hosts or []) - set(HOSTS):
+        parser.error(f"no host {', '.join(sorted(unknown))}; use {', '.join(HOSTS)}")
     return options
 
 

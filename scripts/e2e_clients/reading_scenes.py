@@ -64,7 +64,7 @@ def merge(sessions):
 
 
 def entries_of(rethread, session):
-    return json.loads(rethread.run("show", session["id"], "--full", "--profile", "full", "--json"))["entries"]
+    return json.loads(rethread.run("show", session["id"], "--full", "--profile", "full", "--json", quiet=True))["entries"]
 
 
 def compare_session(compare, client, conversation, session):

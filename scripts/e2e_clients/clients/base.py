@@ -1,5 +1,5 @@
 """What all clients have in common: a home of their own, a prompt that makes the fake model call tools, and how a run ends."""
-import dataclasses, json, subprocess
+import contextlib, dataclasses, json, sqlite3, subprocess
 
 from ..checks import REPLY, hold, show
 
@@ -10,6 +10,7 @@ FAREWELL = 'Now say "goodbye" to the reader.'
 FORK = "No, whisper it."
 TASK = "List the files of the harbour office, please."
 THOUGHT = "planning the fix"
+FAILING = "ls /nonexistent-dir; exit 3"
 MODEL = "fake-1"
 # Seconds for one run. OpenCode and Kilo install a package when they start for the first time.
 PATIENCE = 240
@@ -45,6 +46,8 @@ class Client:
     is_private = False
     # Whether it stores when a session was active last.
     stores_times = True
+    # The session to resume, if there are several, and whether the command that starts a session names it.
+    chosen, names_sessions = None, False
     # How many sessions the two runs make.
     session_count = 1
     # How many files the calls change, or try to change.
@@ -77,6 +80,22 @@ class Client:
         """The calls of the first prompt, in order."""
         raise NotImplementedError
 
+    def reading(self, name):
+        """A call that reads a file of the project."""
+        raise NotImplementedError
+
+    def editing(self, name, old, new):
+        """A call that replaces a text in a file of the project."""
+        raise NotImplementedError
+
+    def running(self, command, exit_code=None):
+        """A call that runs a shell command."""
+        raise NotImplementedError
+
+    def delegating(self, task):
+        """A call that gives a task to a sub-agent, or None if none run here."""
+        return None
+
     def start(self, prompt):
         """The command of a first prompt."""
         raise NotImplementedError
@@ -93,9 +112,13 @@ class Client:
         """The command that replaces the context by a summary, or None if there is none without a terminal."""
         return None
 
-    def session(self):
-        """The session's ID, as the client wrote it."""
+    def sessions(self):
+        """The IDs of all sessions, as the client wrote them, oldest first."""
         raise NotImplementedError
+
+    def session(self):
+        """The ID of the session that is resumed: the one that was chosen, or the only one."""
+        return self.chosen or self.sessions()[0]
 
     def resume_command(self):
         """The command that Rethread has to suggest, or None if the client has none."""
@@ -149,8 +172,8 @@ class Client:
         """A command line with the program's full path."""
         return [str(self.programs / self.program), *command]
 
-    def run(self, command, answers=True, text=""):
-        """Runs the client to its end. Returns what it printed."""
+    def run(self, command, answers=True, text="", everything=False):
+        """Runs the client to its end. Returns what it printed, also as errors if `everything` is set."""
         print(f"  $ {self.program.rpartition('/')[2]} " + " ".join(word[:60] for word in map(str, command)), flush=True)
         done = subprocess.run(["timeout", str(PATIENCE), *self.words(command)], cwd=self.project, env=self.environment, input=text, capture_output=True,
                               text=True, errors="replace")
@@ -158,10 +181,17 @@ class Client:
         if not fine:
             show(f"exit code {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
         hold(f"{self.label} answered" if answers else f"{self.label} exited cleanly", fine)
-        return done.stdout
+        return done.stdout + done.stderr if everything else done.stdout
 
-    def newest(self, pattern):
-        """The newest file in its home that matches."""
-        found = sorted(self.home.glob(pattern), key=lambda path: path.stat().st_mtime)
-        hold(f"{self.label} wrote {pattern}", bool(found))
-        return found[-1]
+
+def by_age(files):
+    """Files, oldest first."""
+    return sorted(files, key=lambda path: path.stat().st_mtime)
+
+
+def ids_in(database, query):
+    """The IDs that a query finds in a client's database, or none if there is no database yet."""
+    if not database.exists():
+        return []
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        return [id for id, in connection.execute(query)]

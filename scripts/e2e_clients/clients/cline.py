@@ -1,7 +1,7 @@
 """Cline: resuming needs a terminal, and it leaves a daemon running."""
-import contextlib, json, os, signal
+import contextlib, dataclasses, json, os, signal
 
-from .base import FAREWELL, MODEL, TASK, Client, Step
+from .base import FAILING, FAREWELL, MODEL, TASK, Client, Step
 from ..checks import REPLY
 from ..terminal import Terminal
 
@@ -13,14 +13,21 @@ class ClineClient(Client):
     def set_up(self):
         self.run(["auth", "-p", "openai-compatible", "-k", "x", "-m", MODEL, "-b", f"{self.url}/v1"], answers=False)
 
+    def reading(self, name):
+        return Step("read_files", {"files": [{"path": self.file(name)}]}, self.file(name))
+
+    def editing(self, name, old, new):
+        return Step("editor", {"path": self.file(name), "old_text": old, "new_text": new}, self.file(name))
+
+    def running(self, command, exit_code=None):
+        return Step("run_commands", {"commands": [command]}, command, exit_code)
+
+    def delegating(self, task):
+        return Step("spawn_agent", {"systemPrompt": "You look around", "task": task}, task, is_sub_agent=True)
+
     def steps(self):
-        notes, missing = self.file("notes.txt"), self.file("missing.txt")
-        return [Step("read_files", {"files": [{"path": notes}]}, notes),
-                Step("editor", {"path": notes, "old_text": "hello world", "new_text": "hello there"}, notes),
-                Step("run_commands", {"commands": ["cat notes.txt"]}, "cat notes.txt", exit_code=0),
-                Step("run_commands", {"commands": ["ls /nonexistent-dir; exit 3"]}, "ls /nonexistent-dir; exit 3", exit_code=3),
-                Step("read_files", {"files": [{"path": missing}]}, missing, fails=True),
-                Step("spawn_agent", {"systemPrompt": "You look around", "task": TASK}, TASK, is_sub_agent=True)]
+        return [self.reading("notes.txt"), self.editing("notes.txt", "hello world", "hello there"), self.running("cat notes.txt", 0), self.running(FAILING, 3),
+                dataclasses.replace(self.reading("missing.txt"), fails=True), self.delegating(TASK)]
 
     def start(self, prompt):
         return [prompt]
@@ -29,18 +36,20 @@ class ClineClient(Client):
         with Terminal("cline", self.words(["-i", "--id", self.session()]), self.project, self.environment) as terminal:
             terminal.wait_for("Cline shows the session", lambda: "greeting" in terminal.screen())
             terminal.type(FAREWELL)
-            terminal.wait_for("Cline stored the answer", self.is_answered)
+            terminal.wait_for("Cline stored the answer", lambda: self.is_answered(FAREWELL))
 
-    def is_answered(self):
+    def is_answered(self, prompt):
+        """Whether the model's answer to a prompt is stored. Calls, results and texts of ours may be in between."""
         session = self.session()
         file = self.home / ".cline/data/sessions" / session / f"{session}.messages.json"
         with contextlib.suppress(ValueError):
-            *_, question, answer = [json.dumps(message, ensure_ascii=False) for message in json.loads(file.read_text())["messages"]]
-            return json.dumps(FAREWELL)[1:-1] in question and REPLY in answer
+            messages = json.loads(file.read_text())["messages"]
+            asked = [at for at, message in enumerate(messages) if json.dumps(prompt)[1:-1] in json.dumps(message, ensure_ascii=False)]
+            return bool(asked) and any(message["role"] == "assistant" and REPLY in json.dumps(message) for message in messages[asked[-1]:])
         return False
 
-    def session(self):
-        return sorted(self.home.glob(".cline/data/sessions/*_*"))[0].name
+    def sessions(self):
+        return [folder.name for folder in sorted(self.home.glob(".cline/data/sessions/*_*"))]
 
     def resume_command(self):
         return f"cline -i --id {self.session()}"

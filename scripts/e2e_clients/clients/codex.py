@@ -1,5 +1,10 @@
 """Codex: it takes `apply_patch` out of the shell command and applies it itself."""
-from .base import MODEL, TASK, Client, Step
+import dataclasses
+
+from .base import FAILING, MODEL, TASK, Client, Step
+
+# New hooks only run once the user trusts them in the terminal interface.
+EXEC = ("exec", "--dangerously-bypass-hook-trust")
 
 
 class CodexClient(Client):
@@ -18,30 +23,38 @@ class CodexClient(Client):
     def patch(self, name, old, new):
         return f"apply_patch <<'PATCH'\n*** Begin Patch\n*** Update File: {name}\n@@\n-{old}\n+{new}\n*** End Patch\nPATCH"
 
+    def reading(self, name):
+        return self.running(f"sed -n 1,5p {name}", 0)
+
+    def editing(self, name, old, new):
+        return Step("exec_command", {"cmd": self.patch(name, old, new)}, name, 0)
+
+    def running(self, command, exit_code=None):
+        return Step("exec_command", {"cmd": command}, command, exit_code)
+
+    def delegating(self, task):
+        return Step("multi_agent_v1::spawn_agent", {"message": task}, task, is_sub_agent=True)
+
     def steps(self):
-        return [Step("exec_command", {"cmd": "sed -n 1,5p notes.txt"}, "sed -n 1,5p notes.txt", exit_code=0),
-                Step("exec_command", {"cmd": self.patch("notes.txt", "hello world", "hello there")}, "notes.txt", exit_code=0),
-                Step("exec_command", {"cmd": "cat notes.txt"}, "cat notes.txt", exit_code=0),
-                Step("exec_command", {"cmd": "ls /nonexistent-dir; exit 3"}, "ls /nonexistent-dir; exit 3", exit_code=3),
-                Step("exec_command", {"cmd": self.patch("missing.txt", "nothing", "something")}, "missing.txt", fails=True),
-                Step("multi_agent_v1::spawn_agent", {"message": TASK}, TASK, is_sub_agent=True)]
+        failing = dataclasses.replace(self.editing("missing.txt", "nothing", "something"), exit_code=None, fails=True)
+        return [self.reading("notes.txt"), self.editing("notes.txt", "hello world", "hello there"), self.running("cat notes.txt", 0), self.running(FAILING, 3),
+                failing, self.delegating(TASK)]
 
     def call_name(self, one):
         return "apply_patch" if "apply_patch" in one.arguments.get("cmd", "") else super().call_name(one)
 
     def start(self, prompt):
-        return ["exec", "--skip-git-repo-check", prompt]
+        return [*EXEC, "--skip-git-repo-check", prompt]
 
     def resume(self, prompt):
-        return ["exec", "resume", "--skip-git-repo-check", self.session(), prompt]
+        return [*EXEC, "resume", "--skip-git-repo-check", self.session(), prompt]
 
     def fork(self, prompt):
         return ["exec", "fork", "--skip-git-repo-check", self.session(), prompt]
 
-    def session(self):
-        files = sorted(self.home.glob(".codex/sessions/**/rollout-*.jsonl"))
-        # The sub-agent's file is younger.
-        return files[0].stem[-36:]
+    def sessions(self):
+        # A sub-agent's file is younger than its session's.
+        return [file.stem[-36:] for file in sorted(self.home.glob(".codex/sessions/**/rollout-*.jsonl"))]
 
     def resume_command(self):
         return f"codex resume {self.session()}"

@@ -1,5 +1,7 @@
 """Copilot CLI with a provider of its own, which needs no login."""
-from .base import MODEL, TASK, Client, Step
+import dataclasses
+
+from .base import FAILING, MODEL, TASK, Client, Step, by_age
 
 
 class CopilotClient(Client):
@@ -10,15 +12,22 @@ class CopilotClient(Client):
         return {"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": f"{self.url}/v1", "COPILOT_PROVIDER_API_KEY": "x", "COPILOT_MODEL": MODEL,
                 "COPILOT_AUTO_UPDATE": "false"}
 
+    def reading(self, name):
+        return Step("view", {"path": self.file(name)}, self.file(name))
+
+    def editing(self, name, old, new):
+        return Step("edit", {"path": self.file(name), "old_str": old, "new_str": new}, self.file(name))
+
+    def running(self, command, exit_code=None):
+        return Step("bash", {"command": command, "description": "Run it"}, command, exit_code)
+
+    def delegating(self, task):
+        return Step("task", {"description": "look around", "prompt": task, "agent_type": "explore", "name": "looker", "mode": "sync"}, "look around",
+                    is_sub_agent=True)
+
     def steps(self):
-        notes, missing = self.file("notes.txt"), self.file("missing.txt")
-        return [Step("view", {"path": notes}, notes),
-                Step("edit", {"path": notes, "old_str": "hello world", "new_str": "hello there"}, notes),
-                Step("bash", {"command": "cat notes.txt", "description": "Show notes"}, "cat notes.txt", exit_code=0),
-                Step("bash", {"command": "ls /nonexistent-dir; exit 3", "description": "List"}, "ls /nonexistent-dir; exit 3", exit_code=3),
-                Step("view", {"path": missing}, missing, fails=True),
-                Step("task", {"description": "look around", "prompt": TASK, "agent_type": "explore", "name": "looker", "mode": "sync"}, "look around",
-                     is_sub_agent=True)]
+        return [self.reading("notes.txt"), self.editing("notes.txt", "hello world", "hello there"), self.running("cat notes.txt", 0), self.running(FAILING, 3),
+                dataclasses.replace(self.reading("missing.txt"), fails=True), self.delegating(TASK)]
 
     def start(self, prompt):
         return ["--allow-all-tools", "-p", prompt]
@@ -29,8 +38,8 @@ class CopilotClient(Client):
     def compact(self):
         return self.resume("/compact")
 
-    def session(self):
-        return self.newest(".copilot/session-state/*/events.jsonl").parent.name
+    def sessions(self):
+        return [file.parent.name for file in by_age(self.home.glob(".copilot/session-state/*/events.jsonl"))]
 
     def resume_command(self):
         return f"copilot --resume={self.session()}"

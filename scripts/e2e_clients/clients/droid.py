@@ -1,7 +1,7 @@
 """Droid: resuming needs a login, so both prompts go to one process. Sub-agents need a login too."""
-import json
+import dataclasses, json
 
-from .base import MODEL, Client, Step
+from .base import FAILING, MODEL, Client, Step, by_age
 
 
 class DroidClient(Client):
@@ -13,16 +13,18 @@ class DroidClient(Client):
                  "maxOutputTokens": 8192}
         self.write(".factory/settings.json", {"customModels": [model]})
 
-    def steps(self):
-        notes, missing = self.file("notes.txt"), self.file("missing.txt")
-        return [Step("Read", {"file_path": notes}, notes),
-                Step("Edit", {"file_path": notes, "old_str": "hello world", "new_str": "hello there"}, notes),
-                Step("Execute", self.shell("cat notes.txt"), "cat notes.txt", exit_code=0),
-                Step("Execute", self.shell("ls /nonexistent-dir; exit 3"), "ls /nonexistent-dir; exit 3", exit_code=3),
-                Step("Read", {"file_path": missing}, missing, fails=True)]
+    def reading(self, name):
+        return Step("Read", {"file_path": self.file(name)}, self.file(name))
 
-    def shell(self, command):
-        return {"command": command, "riskLevel": "low", "riskLevelReason": "reads", "timeout": 30, "summary": "Look"}
+    def editing(self, name, old, new):
+        return Step("Edit", {"file_path": self.file(name), "old_str": old, "new_str": new}, self.file(name))
+
+    def running(self, command, exit_code=None):
+        return Step("Execute", {"command": command, "riskLevel": "low", "riskLevelReason": "reads", "timeout": 30, "summary": "Look"}, command, exit_code)
+
+    def steps(self):
+        return [self.reading("notes.txt"), self.editing("notes.txt", "hello world", "hello there"), self.running("cat notes.txt", 0), self.running(FAILING, 3),
+                dataclasses.replace(self.reading("missing.txt"), fails=True)]
 
     def start(self, prompt):
         return ["exec", "-m", self.model_name, "--auto", "high", prompt]
@@ -35,8 +37,8 @@ class DroidClient(Client):
     def go_on(self):
         """Both prompts were said."""
 
-    def session(self):
-        return self.newest(".factory/sessions/*/*.jsonl").stem
+    def sessions(self):
+        return [file.stem for file in by_age(self.home.glob(".factory/sessions/*/*.jsonl"))]
 
     def resume_command(self):
         return f"droid --resume {self.session()}"

@@ -1,7 +1,7 @@
 """Gemini CLI: it counts thoughts beside the output."""
-import json
+import dataclasses, json
 
-from .base import TASK, Client, Step
+from .base import FAILING, TASK, Client, Step, by_age
 
 
 class GeminiClient(Client):
@@ -15,14 +15,21 @@ class GeminiClient(Client):
     def set_up(self):
         self.write(".gemini/settings.json", {"security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"enableAutoUpdate": False}})
 
+    def reading(self, name):
+        return Step("read_file", {"file_path": self.file(name)}, self.file(name))
+
+    def editing(self, name, old, new):
+        return Step("replace", {"file_path": self.file(name), "instruction": "fix it", "old_string": old, "new_string": new}, self.file(name))
+
+    def running(self, command, exit_code=None):
+        return Step("run_shell_command", {"command": command, "description": "Run it"}, command, exit_code)
+
+    def delegating(self, task):
+        return Step("invoke_agent", {"agent_name": "codebase_investigator", "prompt": task}, task, is_sub_agent=True)
+
     def steps(self):
-        notes, missing = self.file("notes.txt"), self.file("missing.txt")
-        return [Step("read_file", {"file_path": notes}, notes),
-                Step("replace", {"file_path": notes, "instruction": "fix it", "old_string": "hello world", "new_string": "hello there"}, notes),
-                Step("run_shell_command", {"command": "cat notes.txt", "description": "Show"}, "cat notes.txt"),
-                Step("run_shell_command", {"command": "ls /nonexistent-dir; exit 3", "description": "List"}, "ls /nonexistent-dir; exit 3", exit_code=3),
-                Step("read_file", {"file_path": missing}, missing, fails=True),
-                Step("invoke_agent", {"agent_name": "codebase_investigator", "prompt": TASK}, TASK, is_sub_agent=True)]
+        return [self.reading("notes.txt"), self.editing("notes.txt", "hello world", "hello there"), self.running("cat notes.txt"), self.running(FAILING, 3),
+                dataclasses.replace(self.reading("missing.txt"), fails=True), self.delegating(TASK)]
 
     def start(self, prompt):
         return ["-m", self.model_name, "--yolo", "-p", prompt]
@@ -30,9 +37,8 @@ class GeminiClient(Client):
     def resume(self, prompt):
         return ["-m", self.model_name, "--yolo", "--resume", self.session(), "-p", prompt]
 
-    def session(self):
-        with sorted(self.home.glob(".gemini/tmp/*/chats/session-*.jsonl"))[0].open() as lines:
-            return json.loads(next(lines))["sessionId"]
+    def sessions(self):
+        return [json.loads(file.read_text().partition("\n")[0])["sessionId"] for file in by_age(self.home.glob(".gemini/tmp/*/chats/session-*.jsonl"))]
 
     def resume_command(self):
         return f"gemini --resume {self.session()}"

@@ -1,5 +1,5 @@
 """gptme: it asks again and again until the model calls `complete`."""
-from .base import MODEL, Client, Step
+from .base import MODEL, Client, Step, by_age
 
 END = Step("complete", {}, "")
 
@@ -46,8 +46,8 @@ class GptmeClient(Client):
     def greet(self, prompt):
         self.run(self.start(f"{prompt} {END.directive()}"), answers=False)
 
-    def session(self):
-        return self.newest(".local/share/gptme/logs/*/conversation.jsonl").parent.name
+    def sessions(self):
+        return [file.parent.name for file in by_age(self.home.glob(".local/share/gptme/logs/*/conversation.jsonl"))]
 
     def resume_command(self):
         return f"gptme --name {self.session()}"

@@ -1,7 +1,7 @@
 """Hermes. Rethread reads it only if the user names it in `intake.agents`."""
-import sqlite3
+import dataclasses
 
-from .base import MODEL, TASK, Client, Step
+from .base import FAILING, MODEL, TASK, Client, Step, ids_in
 
 
 class HermesClient(Client):
@@ -11,14 +11,21 @@ class HermesClient(Client):
     def set_up(self):
         self.write(".hermes/config.yaml", f"model: {{default: {MODEL}, provider: custom, base_url: '{self.url}/v1', api_key: x}}\n")
 
+    def reading(self, name):
+        return Step("read_file", {"path": self.file(name)}, self.file(name))
+
+    def editing(self, name, old, new):
+        return Step("patch", {"mode": "replace", "path": self.file(name), "old_string": old, "new_string": new}, self.file(name))
+
+    def running(self, command, exit_code=None):
+        return Step("terminal", {"command": command}, command, exit_code)
+
+    def delegating(self, task):
+        return Step("delegate_task", {"goal": task, "context": "look around"}, task, is_sub_agent=True)
+
     def steps(self):
-        notes, missing = self.file("notes.txt"), self.file("missing.txt")
-        return [Step("read_file", {"path": notes}, notes),
-                Step("patch", {"mode": "replace", "path": notes, "old_string": "hello world", "new_string": "hello there"}, notes),
-                Step("terminal", {"command": "cat notes.txt"}, "cat notes.txt", exit_code=0),
-                Step("terminal", {"command": "ls /nonexistent-dir; exit 3"}, "ls /nonexistent-dir; exit 3", exit_code=3),
-                Step("read_file", {"path": missing}, missing, fails=True),
-                Step("delegate_task", {"goal": TASK, "context": "look around"}, TASK, is_sub_agent=True)]
+        return [self.reading("notes.txt"), self.editing("notes.txt", "hello world", "hello there"), self.running("cat notes.txt", 0), self.running(FAILING, 3),
+                dataclasses.replace(self.reading("missing.txt"), fails=True), self.delegating(TASK)]
 
     def start(self, prompt):
         return ["chat", "-Q", "--yolo", "-q", prompt]
@@ -26,9 +33,8 @@ class HermesClient(Client):
     def resume(self, prompt):
         return ["chat", "--resume", self.session(), "-Q", "--yolo", "-q", prompt]
 
-    def session(self):
-        with sqlite3.connect(f"file:{self.home}/.hermes/state.db?mode=ro", uri=True) as database:
-            return database.execute("SELECT id FROM sessions WHERE parent_session_id IS NULL ORDER BY started_at").fetchone()[0]
+    def sessions(self):
+        return ids_in(self.home / ".hermes/state.db", "SELECT id FROM sessions WHERE parent_session_id IS NULL ORDER BY started_at")
 
     def resume_command(self):
         return f"hermes chat --resume {self.session()}"

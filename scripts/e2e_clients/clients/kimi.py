@@ -1,7 +1,7 @@
 """Kimi Code."""
-import json
+import dataclasses, json
 
-from .base import MODEL, TASK, Client, Step
+from .base import FAILING, MODEL, TASK, Client, Step
 
 
 class KimiClient(Client):
@@ -12,14 +12,21 @@ class KimiClient(Client):
             'default_model = "fake"', 'default_permission_mode = "auto"', "[providers.fake]", 'type = "openai"', f'base_url = "{self.url}/v1"',
             'api_key = "x"', "[models.fake]", 'provider = "fake"', f'model = "{MODEL}"', "max_context_size = 200000", ""]))
 
+    def reading(self, name):
+        return Step("Read", {"path": self.file(name)}, self.file(name))
+
+    def editing(self, name, old, new):
+        return Step("Edit", {"path": self.file(name), "old_string": old, "new_string": new}, self.file(name))
+
+    def running(self, command, exit_code=None):
+        return Step("Bash", {"command": command, "description": "Run it"}, command, exit_code)
+
+    def delegating(self, task):
+        return Step("Agent", {"description": "look around", "prompt": task, "subagent_type": "explore"}, "look around", is_sub_agent=True)
+
     def steps(self):
-        notes, missing = self.file("notes.txt"), self.file("missing.txt")
-        return [Step("Read", {"path": notes}, notes),
-                Step("Edit", {"path": notes, "old_string": "hello world", "new_string": "hello there"}, notes),
-                Step("Bash", {"command": "cat notes.txt", "description": "Show notes"}, "cat notes.txt"),
-                Step("Bash", {"command": "ls /nonexistent-dir; exit 3", "description": "List"}, "ls /nonexistent-dir; exit 3", exit_code=3),
-                Step("Read", {"path": missing}, missing, fails=True),
-                Step("Agent", {"description": "look around", "prompt": TASK, "subagent_type": "explore"}, "look around", is_sub_agent=True)]
+        return [self.reading("notes.txt"), self.editing("notes.txt", "hello world", "hello there"), self.running("cat notes.txt"), self.running(FAILING, 3),
+                dataclasses.replace(self.reading("missing.txt"), fails=True), self.delegating(TASK)]
 
     def start(self, prompt):
         return ["-p", prompt]
@@ -32,11 +39,8 @@ class KimiClient(Client):
         return ["-r", self.sessions()[-1], "-p", prompt]
 
     def sessions(self):
-        lines = (self.home / ".kimi-code/session_index.jsonl").read_text().splitlines()
-        return [json.loads(line)["sessionId"] for line in lines]
-
-    def session(self):
-        return self.sessions()[0]
+        index = self.home / ".kimi-code/session_index.jsonl"
+        return [json.loads(line)["sessionId"] for line in (index.read_text().splitlines() if index.exists() else [])]
 
     def resume_command(self):
         return f"kimi -r {self.session()}"

@@ -1,5 +1,7 @@
 """OpenClaw. Rethread reads it only if the user names it in `intake.agents`."""
-from .base import MODEL, Client, Step
+import dataclasses
+
+from .base import FAILING, MODEL, Client, Step
 
 SESSION = "a1a1a1a1-b2b2-4c3c-8d4d-e5e5e5e5e5e5"
 
@@ -7,6 +9,7 @@ SESSION = "a1a1a1a1-b2b2-4c3c-8d4d-e5e5e5e5e5e5"
 class OpenClawClient(Client):
     name, agent, label, program, package = "openclaw", "openclaw", "OpenClaw", "openclaw/node_modules/.bin/openclaw", "openclaw"
     node, is_private = "node24/node_modules/node/bin", True
+    names_sessions = True
     price = {"input": 1, "output": 2, "cacheRead": 0.5, "cacheWrite": 0}
 
     def set_up(self):
@@ -16,26 +19,31 @@ class OpenClawClient(Client):
         self.write(".openclaw/openclaw.json", {"gateway": {"mode": "local"}, "models": {"mode": "replace", "providers": {"fake": provider}},
                                                "agents": {"defaults": defaults}})
 
+    def reading(self, name):
+        return Step("read", {"path": self.file(name)}, self.file(name))
+
+    def editing(self, name, old, new):
+        return Step("edit", {"path": self.file(name), "edits": [{"oldText": old, "newText": new}]}, self.file(name))
+
+    def running(self, command, exit_code=None):
+        return Step("exec", {"command": command}, command, exit_code)
+
     def steps(self):
-        notes, missing = self.file("notes.txt"), self.file("missing.txt")
-        return [Step("read", {"path": notes}, notes),
-                Step("edit", {"path": notes, "edits": [{"oldText": "hello world", "newText": "hello there"}]}, notes),
-                Step("exec", {"command": "cat notes.txt"}, "cat notes.txt", exit_code=0),
-                Step("exec", {"command": "ls /nonexistent-dir; exit 3"}, "ls /nonexistent-dir; exit 3", exit_code=3),
+        return [self.reading("notes.txt"), self.editing("notes.txt", "hello world", "hello there"), self.running("cat notes.txt", 0), self.running(FAILING, 3),
                 # A long result is stored compressed.
-                Step("exec", {"command": "seq 3000"}, "seq 3000", exit_code=0),
-                Step("read", {"path": missing}, missing, fails=True)]
+                self.running("seq 3000", 0),
+                dataclasses.replace(self.reading("missing.txt"), fails=True)]
 
     def start(self, prompt):
-        return ["agent", "--local", "--agent", "main", "--session-id", SESSION, "-m", prompt]
+        return ["agent", "--local", "--agent", "main", "--session-id", self.session(), "-m", prompt]
 
     resume = start
 
-    def session(self):
-        return SESSION
+    def sessions(self):
+        return [SESSION]
 
     def resume_command(self):
-        return f"openclaw agent --session-id {SESSION}"
+        return f"openclaw agent --session-id {self.session()}"
 
     def cost(self, answers):
         return answers * sum(self.usage[kind] * self.price[kind] for kind in self.usage) / 1e6

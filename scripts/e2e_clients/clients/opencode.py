@@ -1,7 +1,7 @@
 """OpenCode and Kilo, which share their code."""
-import sqlite3
+import dataclasses
 
-from .base import MODEL, TASK, Client, Step
+from .base import FAILING, MODEL, TASK, Client, Step, ids_in
 
 
 class OpenCodeClient(Client):
@@ -19,14 +19,21 @@ class OpenCodeClient(Client):
         provider = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": f"{self.url}/v1", "apiKey": "x"}, "models": {MODEL: model}}
         self.write(f".config/{self.name}/{self.name}.json", {"provider": {"fake": provider}, "model": f"fake/{MODEL}", "permission": {"*": "allow"}})
 
+    def reading(self, name):
+        return Step("read", {"filePath": self.file(name)}, self.file(name))
+
+    def editing(self, name, old, new):
+        return Step("edit", {"filePath": self.file(name), "oldString": old, "newString": new}, self.file(name))
+
+    def running(self, command, exit_code=None):
+        return Step("bash", {"command": command, "description": "Run it"}, command, exit_code)
+
+    def delegating(self, task):
+        return Step("task", {"description": "look around", "prompt": task, "subagent_type": "general"}, "look around", is_sub_agent=True)
+
     def steps(self):
-        notes, missing = self.file("notes.txt"), self.file("missing.txt")
-        return [Step("read", {"filePath": notes}, notes),
-                Step("edit", {"filePath": notes, "oldString": "hello world", "newString": "hello there"}, notes),
-                Step("bash", {"command": "cat notes.txt", "description": "Show notes"}, "cat notes.txt", exit_code=0),
-                Step("bash", {"command": "ls /nonexistent-dir; exit 3", "description": "List"}, "ls /nonexistent-dir; exit 3", exit_code=3),
-                Step("read", {"filePath": missing}, missing, fails=True),
-                Step("task", {"description": "look around", "prompt": TASK, "subagent_type": "general"}, "look around", is_sub_agent=True)]
+        return [self.reading("notes.txt"), self.editing("notes.txt", "hello world", "hello there"), self.running("cat notes.txt", 0), self.running(FAILING, 3),
+                dataclasses.replace(self.reading("missing.txt"), fails=True), self.delegating(TASK)]
 
     def start(self, prompt):
         return ["run", prompt]
@@ -37,9 +44,8 @@ class OpenCodeClient(Client):
     def fork(self, prompt):
         return [*self.resume(prompt)[:-1], "--fork", prompt]
 
-    def session(self):
-        with sqlite3.connect(f"file:{self.home}/.local/share/{self.name}/{self.name}.db?mode=ro", uri=True) as database:
-            return database.execute("SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_created").fetchone()[0]
+    def sessions(self):
+        return ids_in(self.home / f".local/share/{self.name}/{self.name}.db", "SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_created")
 
     def resume_command(self):
         return f"{self.name} -s {self.session()}"

@@ -1,5 +1,7 @@
 """pi, which is tested further with its extension."""
-from .base import MODEL, Client, Step
+import dataclasses
+
+from .base import FAILING, MODEL, Client, Step
 
 SESSION = "b1b1b1b1-c2c2-4d3d-8e4e-f5f5f5f5f5f5"
 
@@ -8,6 +10,7 @@ class PiClient(Client):
     name, agent, label, program = "pi", "pi", "pi", "pi/node_modules/.bin/pi"
     api, package, installer = "/messages", "pi", "setup.sh"
     usage = {"input": 1000, "output": 56, "cacheRead": 234, "cacheWrite": 20}
+    names_sessions = True
 
     def variables(self):
         return {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}
@@ -16,25 +19,30 @@ class PiClient(Client):
         provider = {"baseUrl": self.url, "api": "anthropic-messages", "apiKey": "x", "models": [{"id": MODEL}]}
         self.write(".pi/agent/models.json", {"providers": {"fake": provider}})
 
+    def reading(self, name):
+        return Step("read", {"path": self.file(name)}, self.file(name))
+
+    def editing(self, name, old, new):
+        return Step("edit", {"path": self.file(name), "edits": [{"oldText": old, "newText": new}]}, self.file(name))
+
+    def running(self, command, exit_code=None):
+        return Step("bash", {"command": command}, command, exit_code)
+
     def steps(self):
-        notes, missing = self.file("notes.txt"), self.file("missing.txt")
-        return [Step("read", {"path": notes}, notes),
-                Step("edit", {"path": notes, "edits": [{"oldText": "hello world", "newText": "hello there"}]}, notes),
-                Step("bash", {"command": "cat notes.txt"}, "cat notes.txt"),
-                Step("bash", {"command": "ls /nonexistent-dir; exit 3"}, "ls /nonexistent-dir; exit 3", exit_code=3),
-                Step("read", {"path": missing}, missing, fails=True)]
+        return [self.reading("notes.txt"), self.editing("notes.txt", "hello world", "hello there"), self.running("cat notes.txt"), self.running(FAILING, 3),
+                dataclasses.replace(self.reading("missing.txt"), fails=True)]
 
     def start(self, prompt):
-        return ["-p", "--provider", "fake", "--model", MODEL, "--session-id", SESSION, prompt]
+        return ["-p", "--provider", "fake", "--model", MODEL, "--session-id", self.session(), prompt]
 
     def resume(self, prompt):
-        return ["-p", "--provider", "fake", "--model", MODEL, "--session", SESSION, prompt]
+        return ["-p", "--provider", "fake", "--model", MODEL, "--session", self.session(), prompt]
 
     def fork(self, prompt):
-        return ["-p", "--provider", "fake", "--model", MODEL, "--fork", SESSION, prompt]
+        return ["-p", "--provider", "fake", "--model", MODEL, "--fork", self.session(), prompt]
 
-    def session(self):
-        return SESSION
+    def sessions(self):
+        return [SESSION]
 
     def resume_command(self):
-        return f"pi --session {SESSION}"
+        return f"pi --session {self.session()}"

@@ -1,5 +1,7 @@
 """Qwen Code: after a run it asks the model once more, for its own memory."""
-from .base import MODEL, TASK, Client, Step
+import dataclasses
+
+from .base import FAILING, MODEL, TASK, Client, Step, by_age
 
 
 class QwenClient(Client):
@@ -12,15 +14,22 @@ class QwenClient(Client):
     def set_up(self):
         self.write(".qwen/settings.json", {"security": {"auth": {"selectedType": "openai"}}, "model": {"name": MODEL}})
 
+    def reading(self, name):
+        return Step("read_file", {"file_path": self.file(name)}, self.file(name))
+
+    def editing(self, name, old, new):
+        return Step("edit", {"file_path": self.file(name), "old_string": old, "new_string": new}, self.file(name))
+
+    def running(self, command, exit_code=None):
+        return Step("run_shell_command", {"command": command, "is_background": False}, command, exit_code)
+
+    def delegating(self, task):
+        return Step("agent", {"description": "look around", "prompt": task, "subagent_type": "general-purpose", "run_in_background": False}, "look around",
+                    is_sub_agent=True)
+
     def steps(self):
-        notes, missing = self.file("notes.txt"), self.file("missing.txt")
-        return [Step("read_file", {"file_path": notes}, notes),
-                Step("edit", {"file_path": notes, "old_string": "hello world", "new_string": "hello there"}, notes),
-                Step("run_shell_command", {"command": "cat notes.txt", "is_background": False}, "cat notes.txt", exit_code=0),
-                Step("run_shell_command", {"command": "ls /nonexistent-dir; exit 3", "is_background": False}, "ls /nonexistent-dir; exit 3", exit_code=3),
-                Step("read_file", {"file_path": missing}, missing, fails=True),
-                Step("agent", {"description": "look around", "prompt": TASK, "subagent_type": "general-purpose", "run_in_background": False}, "look around",
-                     is_sub_agent=True)]
+        return [self.reading("notes.txt"), self.editing("notes.txt", "hello world", "hello there"), self.running("cat notes.txt", 0), self.running(FAILING, 3),
+                dataclasses.replace(self.reading("missing.txt"), fails=True), self.delegating(TASK)]
 
     def start(self, prompt):
         return ["--yolo", prompt]
@@ -34,8 +43,8 @@ class QwenClient(Client):
     def compact(self):
         return self.resume("/compress")
 
-    def session(self):
-        return sorted(self.home.glob(".qwen/projects/*/chats/*.jsonl"), key=lambda path: path.stat().st_ctime)[0].stem
+    def sessions(self):
+        return [file.stem for file in by_age(self.home.glob(".qwen/projects/*/chats/*.jsonl"))]
 
     def resume_command(self):
         return f"qwen --resume {self.session()}"
