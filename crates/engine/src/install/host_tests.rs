@@ -79,13 +79,18 @@ fn originals(syntax: Syntax) -> Vec<String> {
     let json = "{\n  \"a\": 1,\n  \"mcpServers\": {\"other\": {\"command\": \"x\"}},\n  \"hooks\": {\"Stop\": []}\n}\n";
     let toml = "# mine\na = 1\n\n[mcp_servers.other]\ncommand = \"x\" # why\n\n[[hooks]]\nevent = \"Stop\"\ncommand = \"say\"\n";
     let yaml = "# mine\nmodel:\n  default: x # why\nplugins:\n  enabled:\n    - other\nmcp_servers:\n  other:\n    command: x\nmcpServers:\n  - name: other\n    command: x\n";
-    let commented = "// mine\n{\n\t\"a\": [1, 2,], // why\n\t/* servers */ \"mcp\": {\"other\": {\"type\": \"local\"}},\n}\n";
+    let commented =
+        "// mine\n{\n\t\"a\": [1, 2,], // why\n\t/* servers */ \"mcp\": {\"other\": {\"type\": \"local\"}},\n}\n";
     let mut texts: Vec<String> = vec![String::new()];
     texts.extend(match syntax {
-        Syntax::Json => vec![json.to_owned(), "{}".to_owned(), "\u{feff}{\"a\": 1}".to_owned(), json.replace("  ", "\t")],
+        Syntax::Json => {
+            vec![json.to_owned(), "{}".to_owned(), "\u{feff}{\"a\": 1}".to_owned(), json.replace("  ", "\t")]
+        }
         Syntax::Jsonc => vec![json.to_owned(), commented.to_owned(), "// nothing\n".to_owned()],
         Syntax::Json5 => vec![json.to_owned(), commented.to_owned(), "{a: 'b', plugins: {entries: {}}}".to_owned()],
-        Syntax::Toml => vec![toml.to_owned(), "a = 1".to_owned(), "mcp_servers = { other = { command = \"x\" } }\n".to_owned()],
+        Syntax::Toml => {
+            vec![toml.to_owned(), "a = 1".to_owned(), "mcp_servers = { other = { command = \"x\" } }\n".to_owned()]
+        }
         Syntax::Yaml => vec![
             yaml.to_owned(),
             yaml.replace("    - other", "  - other"),
@@ -127,7 +132,13 @@ fn changes_of_others_survive_an_uninstall() {
     });
 }
 
-fn check_foreign_edit(folder: &Path, host: &'static HostInstaller, scope: InstallScope, file: &SettingsFile, text: &str) {
+fn check_foreign_edit(
+    folder: &Path,
+    host: &'static HostInstaller,
+    scope: InstallScope,
+    file: &SettingsFile,
+    text: &str,
+) {
     let engine = engine(folder, "/opt/rethread");
     let place = location(host, scope, host_files(&engine, host, scope).server.is_some());
     fs::create_dir_all(file.path.parent().unwrap()).unwrap();
