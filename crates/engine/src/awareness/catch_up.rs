@@ -13,7 +13,6 @@ use super::caller::Caller;
 use super::other_sessions::ACTIVE_WINDOW_MILLIS;
 use crate::EngineError;
 use crate::awareness::AwarenessService;
-use crate::hook::HOSTS;
 use crate::sync::{fingerprint, save_aliases};
 
 /// Most bytes that are read while an agent waits, newest transcripts first.
@@ -77,11 +76,12 @@ impl AwarenessService<'_> {
         };
         // Our own threads are read by the commands that write them.
         for agent in self.engine.sync().agents_to_read(None).into_iter().filter(|agent| *agent != Agent::Native) {
-            if !may_have_sessions(agent, &source_config) {
+            let is_caller = caller.is_some_and(|caller| caller.agent == agent);
+            if !is_caller && !may_have_sessions(agent, &source_config) {
                 continue;
             }
             let mut places = places.clone();
-            if let Some(folder) = own_folder.filter(|_| caller.is_some_and(|caller| caller.agent == agent)) {
+            if let Some(folder) = own_folder.filter(|_| is_caller) {
                 places.add_folder(folder);
             }
             for (_, folder) in inside_projects.iter().filter(|(owner, _)| *owner == agent) {
@@ -112,11 +112,9 @@ impl AwarenessService<'_> {
     }
 }
 
-/// Whether an agent is worth a look while another one waits: most were never used on this machine. An agent with hooks
-/// is always looked at, because it may be the caller.
+/// Whether an agent is worth a look while another one waits: most were never used on this machine.
 fn may_have_sessions(agent: Agent, source_config: &SourceConfig) -> bool {
-    HOSTS.iter().any(|host| host.agent == agent)
-        || source_config.extra_roots.iter().any(|(owner, _)| *owner == agent)
+    source_config.extra_roots.iter().any(|(owner, _)| *owner == agent)
         || (format_of(agent).home)(source_config).is_dir()
 }
 

@@ -1,5 +1,6 @@
 //! Injects a known fix when a command fails or a prompt quotes an error, and a decision when a prompt names its file.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use rethread_ingest::facts::{exact_form, failure_line, identifying_line, is_read_only, signature};
@@ -68,16 +69,24 @@ impl AwarenessService<'_> {
         self.inject_fix(&mut store, caller, [message].into_iter())
     }
 
-    /// The same in a host that reports only tool calls that succeed: failed commands are in the transcript.
+    /// The same in a host that may not report a failure in time: failed commands are in the transcript.
     pub(crate) fn inject_after_hidden_failure(self, caller: &Caller) -> Result<Option<String>, EngineError> {
         let Some(mut store) = self.engine.existing_writer()? else { return Ok(None) };
         self.sync_caller_transcript(&mut store, caller)?;
         let since = Timestamp::from_millis(self.engine.now().as_millis() - HIDDEN_FAILURE_MILLIS);
         let Some((number, _)) = store.session_by_external_id(caller.key())? else { return Ok(None) };
         let entries = store.entries_since(number, None, since)?.entries.into_iter().rev();
-        let calls = entries.filter_map(|entry| entry.tool).filter(|tool| tool.kind == Some(ToolKind::Command));
-        let failed = calls.filter_map(|tool| tool.outcome).filter(|outcome| outcome.status.is_error());
-        self.inject_fix(&mut store, caller, failed.filter_map(|outcome| outcome.error).take(MAX_HIDDEN_FAILURES))
+        let mut passed = HashSet::new();
+        let mut failed = Vec::new();
+        for tool in entries.filter_map(|entry| entry.tool).filter(|tool| tool.kind == Some(ToolKind::Command)) {
+            match tool.outcome {
+                Some(outcome) if !outcome.status.is_error() => _ = passed.insert(tool.target),
+                // What works by now needs no fix.
+                Some(outcome) if !passed.contains(&tool.target) => failed.extend(outcome.error),
+                _ => {}
+            }
+        }
+        self.inject_fix(&mut store, caller, failed.into_iter().take(MAX_HIDDEN_FAILURES))
     }
 
     /// Injects the first known fix for these errors that the session did not get yet.

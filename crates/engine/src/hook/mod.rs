@@ -100,12 +100,15 @@ impl HookService<'_> {
             HookEventKind::ContextCompacted => self.or_spool(caller, SpooledAction::ContextReplaced, || {
                 engine.awareness().mark_context_new(caller).map(|()| None)
             }),
-            HookEventKind::Prompt => match prompt_event(text) {
-                Some(event) => self.or_spool(caller, SpooledAction::Event(event), || {
-                    engine.awareness().inject_on_prompt(caller, text)
-                }),
-                None => engine.awareness().inject_on_prompt(caller, text),
-            },
+            HookEventKind::Prompt => {
+                let inject = || engine.awareness().inject_on_prompt(caller, text);
+                let injected = match prompt_event(text) {
+                    Some(event) => self.or_spool(caller, SpooledAction::Event(event), inject)?,
+                    None => inject()?,
+                };
+                let missed = self.missed_fix(caller);
+                Ok(missed.into_iter().chain(injected).reduce(|missed, injected| format!("{missed}\n\n{injected}")))
+            }
             HookEventKind::ToolStarting => engine.awareness().inject_before_call(caller, &call.collision_intents()),
             HookEventKind::ToolFinished | HookEventKind::ToolFailed => {
                 let event = SessionEvent::of_tool_call(call, &caller.project());
@@ -138,6 +141,15 @@ impl HookService<'_> {
                 self.or_spool(caller, action, || end().map(Some)).map(|_| None)
             }
         }
+    }
+
+    /// The known fix for a command that failed before a prompt, in hosts that may not have told us in time.
+    fn missed_fix(self, caller: &Caller) -> Option<String> {
+        HostProtocol::of(caller.agent).filter(|host| host.may_miss_failures())?;
+        self.engine.awareness().inject_after_hidden_failure(caller).unwrap_or_else(|error| {
+            self.engine.journal().error("inject", &error);
+            None
+        })
     }
 
     /// Records an event, after new lines of the transcript if `reads_transcript`. `None` if it was spooled instead.

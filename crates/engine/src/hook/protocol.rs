@@ -240,6 +240,12 @@ impl HostProtocol {
         self.events.iter().find(|rule| rule.kind == kind).map(|rule| rule.name)
     }
 
+    /// Whether a command can fail without our answer getting through. A host that drops the answer does not wait for it
+    /// either, and may end the hook first.
+    pub(super) fn may_miss_failures(&self) -> bool {
+        self.hides_failures || self.events.iter().any(|rule| rule.kind == HookEventKind::ToolFailed && !rule.delivers)
+    }
+
     /// Whether text can wait for a later event.
     pub(super) fn drops_answers(&self) -> bool {
         self.events.iter().any(|rule| !rule.delivers)

@@ -105,8 +105,8 @@ fn install_hooks(
     for (host, _) in hooks {
         // Planned again: the host before it may have written the skill that they share.
         engine.install().run(&place(host))?;
-        context.printer.note_line(&format!("Installed {} for {}; new sessions use them.", host.component, host.agent));
-        install::print_host_hints(context, host, InstallScope::User, true);
+        context.printer.note_line(&format!("Installed {} for {}. New sessions use it.", host.component, host.agent));
+        install::print_host_hints(context, engine, host, InstallScope::User, true);
     }
     if let Some((_, plan)) = hooks.first() {
         install::print_program(context, engine, plan);

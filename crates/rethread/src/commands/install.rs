@@ -126,8 +126,8 @@ fn print_next_steps(context: &CommandContext, engine: &Engine, place: &InstallLo
     print_program(context, engine, plan);
     match place {
         InstallLocation::Host { host, scope, with_mcp } => {
-            printer.note_line(&format!("{} installed; new sessions use them.", installed_what(place)));
-            print_host_hints(context, host, *scope, *with_mcp);
+            printer.note_line(&format!("{} installed. New sessions use it.", installed_what(place)));
+            print_host_hints(context, engine, host, *scope, *with_mcp);
             if *scope == InstallScope::Project {
                 hint_if_tracked(context, engine, plan);
             }
@@ -149,9 +149,20 @@ fn print_next_steps(context: &CommandContext, engine: &Engine, place: &InstallLo
 }
 
 /// What the user should do or know after a host was installed.
-pub(super) fn print_host_hints(context: &CommandContext, host: &HostInstaller, scope: InstallScope, with_mcp: bool) {
+pub(super) fn print_host_hints(
+    context: &CommandContext,
+    engine: &Engine,
+    host: &HostInstaller,
+    scope: InstallScope,
+    with_mcp: bool,
+) {
     if let Some(note) = host.note(scope) {
         context.printer.hint(note);
+    }
+    let agent = host.agent;
+    if agent.is_opt_in() && !engine.settings().intake.agents.contains(&agent) {
+        let why = format!("{} also has private conversations, so it is left out of the memory for now", agent.label());
+        context.printer.hint(&format!("{why}; to use it: rethread config set intake.agents +{agent}"));
     }
     if !with_mcp && host.agent == Agent::ClaudeCode {
         let project = if scope == InstallScope::Project { " --project" } else { "" };

@@ -21,6 +21,7 @@ pub(super) static INSTALLER: HostInstaller = HostInstaller {
     component: "plugin",
     has_project_scope: false,
     files,
+    note: |_| Some("OpenClaw warns that it cannot verify where the plugin came from; it loads the plugin all the same"),
     switches,
     ..DEFAULTS
 };
