@@ -45,9 +45,7 @@ impl PlacedHook {
         let key = format!("{}:{}:{}:{}", path.display(), snake_case(&self.event), self.group, self.handler);
         let state = trusted.get(key);
         let is_enabled = |state: &Value| state.get("enabled").is_none_or(|enabled| *enabled != false);
-        state.is_some_and(|state| {
-            state.get("trusted_hash").is_some_and(|hash| *hash == self.hash) && is_enabled(state)
-        })
+        state.is_some_and(|state| state.get("trusted_hash").is_some_and(|hash| *hash == self.hash) && is_enabled(state))
     }
 }
 
@@ -74,7 +72,8 @@ fn hash(event: &str, matcher: Option<&Value>, hook: &Value) -> String {
         "timeout": hook.get("timeout").cloned().unwrap_or_else(|| json!(DEFAULT_TIMEOUT)),
         "type": "command",
     });
-    let mut identity = Map::from_iter([("event_name".to_owned(), json!(snake_case(event))), ("hooks".to_owned(), json!([handler]))]);
+    let mut identity =
+        Map::from_iter([("event_name".to_owned(), json!(snake_case(event))), ("hooks".to_owned(), json!([handler]))]);
     if let Some(matcher) = matcher {
         identity.insert("matcher".to_owned(), matcher.clone());
     }
