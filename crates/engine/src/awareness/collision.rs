@@ -39,9 +39,8 @@ impl CollisionIntent {
                 let mut calls = git_calls(&target.command).into_iter();
                 // What follows a switch of its own happens on a branch that the caller chose.
                 let call = calls.find(|call| call.switches_branch() || call.commits());
-                let git = call.map(|call| match call.switches_branch() {
-                    true => Self::SwitchBranch(call.folder),
-                    false => Self::Commit(call.folder),
+                let git = call.map(|call| {
+                    if call.switches_branch() { Self::SwitchBranch(call.folder) } else { Self::Commit(call.folder) }
                 });
                 // A command can also apply a patch.
                 target.paths.into_iter().map(Self::Edit).chain(git).collect()

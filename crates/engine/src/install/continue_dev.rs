@@ -22,7 +22,13 @@ fn files(place: &Place<'_>) -> HostFiles {
         server: Some(SettingsFile {
             path: place.home().join("config.yaml"),
             syntax: Syntax::Yaml,
-            entries: vec![Entry::Items(&["mcpServers"], vec![server])],
+            // Continue refuses a file without the first three.
+            entries: vec![
+                Entry::Default("name", json!("Local Config")),
+                Entry::Default("version", json!("1.0.0")),
+                Entry::Default("schema", json!("v1")),
+                Entry::Items(&["mcpServers"], vec![server]),
+            ],
         }),
         ..HostFiles::default()
     }

@@ -7,6 +7,7 @@ use rethread_model::Agent;
 use super::codex_trust;
 use super::entry::NAME;
 use super::file_change::FileChange;
+use super::hook_check::HookCheck;
 use super::host::{HostFiles, Place, Switch};
 use super::program::is_in_build_folder;
 use super::settings::Syntax;
@@ -114,7 +115,7 @@ impl InstallService<'_> {
     }
 
     /// Whether a program exists: by its path, or by its name in `PATH`.
-    fn is_program(self, program: &str) -> bool {
+    pub(super) fn is_program(self, program: &str) -> bool {
         let path = self.engine.environment.variable("PATH");
         let mut folders = path.into_iter().flat_map(std::env::split_paths);
         if program == NAME { folders.any(|folder| folder.join(NAME).is_file()) } else { Path::new(program).exists() }
@@ -269,52 +270,5 @@ impl HostInstaller {
             return diagnosis.add(AREA, FindingLevel::Ok, message, None);
         };
         diagnosis.add(AREA, FindingLevel::Problem, message, Some(&format!("{} --mcp", self.again(place))));
-    }
-}
-
-/// Installed hooks or extension, and the program they call.
-struct HookCheck<'a> {
-    host: &'a HostInstaller,
-    path: &'a Path,
-    /// The program that they call.
-    called_binary: &'a str,
-    /// The program that they should call.
-    binary: &'a str,
-    is_up_to_date: bool,
-}
-
-impl HookCheck<'_> {
-    /// Reports on them, unless they call a program by its name that is not in `PATH`.
-    fn report_in(&self, place: &Place<'_>, again: &str, diagnosis: &mut Diagnosis) {
-        if self.called_binary != NAME {
-            return self.report(again, diagnosis);
-        }
-        if !place.install.is_program(NAME) {
-            let message = format!("{} calls {NAME} by name, but it is not in PATH", self.path.display());
-            return diagnosis.add(AREA, FindingLevel::Problem, message, Some("add the folder of rethread to PATH"));
-        }
-        self.report(again, diagnosis);
-    }
-
-    fn report(&self, again: &str, diagnosis: &mut Diagnosis) {
-        let Self { called_binary: called, binary, .. } = self;
-        let HostInstaller { agent, component: what, .. } = self.host;
-        let place = self.path.display();
-        let verb = if *what == "hooks" { "call" } else { "calls" };
-        let message = if *called != NAME && !Path::new(called).exists() {
-            format!("the {what} in {place} {verb} {called}, which does not exist")
-        } else if is_in_build_folder(Path::new(called)) {
-            format!("the {what} in {place} {verb} {called} in a build directory, where `cargo clean` removes it")
-        } else if called != binary {
-            format!("the {what} in {place} {verb} {called}, but this program is {binary}")
-        } else if !self.is_up_to_date && *what == "hooks" {
-            format!("the hooks in {place} are incomplete or outdated")
-        } else if !self.is_up_to_date {
-            format!("the {what} in {place} or its skill is outdated or was changed")
-        } else {
-            let message = format!("the {} {what} in {place} {verb} rethread", agent.label());
-            return diagnosis.add(AREA, FindingLevel::Ok, message, None);
-        };
-        diagnosis.add(AREA, FindingLevel::Problem, message, Some(again));
     }
 }

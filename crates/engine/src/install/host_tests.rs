@@ -6,6 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use rethread_testing::files_below;
+use serde_json::Value;
 
 use super::host::{HostFiles, Place, SettingsFile};
 use super::settings::Syntax;
@@ -13,7 +14,7 @@ use super::*;
 use crate::{Engine, Environment};
 
 /// A home with one of our programs, and with a project as the current directory.
-fn engine(folder: &Path, binary: &str) -> Engine {
+fn open_engine(folder: &Path, binary: &str) -> Engine {
     let mut environment = Environment::for_home(folder);
     environment.binary = Some(PathBuf::from(binary));
     environment.cwd = folder.join("app");
@@ -40,7 +41,7 @@ fn check_all(check: impl Fn(&Path, &'static HostInstaller, InstallScope)) {
         for scope in [InstallScope::User, InstallScope::Project] {
             let folder = tempfile::tempdir().unwrap();
             fs::create_dir_all(folder.path().join("app")).unwrap();
-            let has_server = host_files(&engine(folder.path(), "/opt/rethread"), host, scope).server.is_some();
+            let has_server = host_files(&open_engine(folder.path(), "/opt/rethread"), host, scope).server.is_some();
             if (scope == InstallScope::User || host.has_project_scope) && (host.has_hooks() || has_server) {
                 check(folder.path(), host, scope);
             }
@@ -51,16 +52,16 @@ fn check_all(check: impl Fn(&Path, &'static HostInstaller, InstallScope)) {
 /// Installs with an older program, with a newer one, and uninstalls: nothing is left.
 fn check_round_trip(folder: &Path, host: &'static HostInstaller, scope: InstallScope) {
     let before = contents(folder);
-    let has_server = host_files(&engine(folder, "/opt/rethread"), host, scope).server.is_some();
+    let has_server = host_files(&open_engine(folder, "/opt/rethread"), host, scope).server.is_some();
     let place = location(host, scope, has_server);
     let name = format!("{} {scope:?}", host.agent);
     for binary in ["/old/rethread", "/new place/rethread"] {
-        let engine = engine(folder, binary);
+        let engine = open_engine(folder, binary);
         engine.install().run(&place).unwrap_or_else(|error| panic!("{name}: {error}"));
         let again = engine.install().plan(&place).unwrap();
         assert!(again.is_empty(), "{name}: {:?}", again.changes().collect::<Vec<_>>());
     }
-    let engine = engine(folder, "/new place/rethread");
+    let engine = open_engine(folder, "/new place/rethread");
     let text: String = contents(folder).into_values().map(|bytes| String::from_utf8(bytes).unwrap()).collect();
     assert!(!text.contains("/old/rethread"), "{name}: {text}");
     let removal = engine.install().plan_removal(&place).unwrap().unwrap();
@@ -108,7 +109,7 @@ fn originals(syntax: Syntax) -> Vec<String> {
 #[test]
 fn every_original_is_restored_byte_for_byte() {
     check_all(|folder, host, scope| {
-        let engine = engine(folder, "/opt/rethread");
+        let engine = open_engine(folder, "/opt/rethread");
         for file in host_files(&engine, host, scope).by_path(true) {
             for text in originals(file.syntax) {
                 fs::create_dir_all(file.path.parent().unwrap()).unwrap();
@@ -123,7 +124,7 @@ fn every_original_is_restored_byte_for_byte() {
 #[test]
 fn changes_of_others_survive_an_uninstall() {
     check_all(|folder, host, scope| {
-        let engine = engine(folder, "/opt/rethread");
+        let engine = open_engine(folder, "/opt/rethread");
         for file in host_files(&engine, host, scope).by_path(true) {
             for text in originals(file.syntax).into_iter().filter(|text| !text.is_empty()) {
                 check_foreign_edit(folder, host, scope, &file, &text);
@@ -139,28 +140,43 @@ fn check_foreign_edit(
     file: &SettingsFile,
     text: &str,
 ) {
-    let engine = engine(folder, "/opt/rethread");
+    let engine = open_engine(folder, "/opt/rethread");
     let place = location(host, scope, host_files(&engine, host, scope).server.is_some());
     fs::create_dir_all(file.path.parent().unwrap()).unwrap();
     fs::write(&file.path, text).unwrap();
     engine.install().run(&place).unwrap();
     // A line break at the end is a change, too.
-    fs::write(&file.path, fs::read_to_string(&file.path).unwrap() + "\n").unwrap();
+    let line_end = if text.contains('\r') { "\r\n" } else { "\n" };
+    fs::write(&file.path, fs::read_to_string(&file.path).unwrap() + line_end).unwrap();
     let removal = engine.install().plan_removal(&place).unwrap().unwrap();
     engine.install().apply(&removal).unwrap();
     let left = fs::read_to_string(&file.path).unwrap();
     assert!(!left.contains("rethread"), "{}: {left}", host.agent);
-    for line in text.lines().filter(|line| line.contains('#') || line.contains("//") || line.contains("other")) {
-        let words = line.trim().trim_end_matches([',', '}', ']', '{', '[']);
-        assert!(left.contains(words), "{}: {words:?} in {left}", host.agent);
+    for comment in ["mine", "why", "servers */", "none", "nothing"].iter().filter(|comment| text.contains(**comment)) {
+        assert!(left.contains(comment), "{}: {comment} in {left}", host.agent);
     }
+    let [left, text] = [&left, text].map(|text| pruned(file.syntax.parse(text).unwrap()));
+    assert_eq!(left, text, "{}", host.agent);
     fs::remove_file(&file.path).unwrap();
+}
+
+/// Settings without empty containers, and without what a host requires in every file.
+fn pruned(mut value: Value) -> Value {
+    if let Value::Object(object) = &mut value {
+        for key in ["version", "name", "schema"] {
+            object.shift_remove(key);
+        }
+        let values = std::mem::take(object).into_iter().map(|(key, value)| (key, pruned(value)));
+        let is_empty = |value: &Value| matches!(value.to_string().as_str(), "{}" | "[]" | "null");
+        *object = values.filter(|(_, value)| !is_empty(value)).collect();
+    }
+    value
 }
 
 #[test]
 fn what_cannot_be_parsed_or_written_is_refused_and_stays() {
     check_all(|folder, host, scope| {
-        let engine = engine(folder, "/opt/rethread");
+        let engine = open_engine(folder, "/opt/rethread");
         let place = location(host, scope, host_files(&engine, host, scope).server.is_some());
         for file in host_files(&engine, host, scope).by_path(true) {
             fs::create_dir_all(file.path.parent().unwrap()).unwrap();
@@ -181,7 +197,7 @@ fn what_cannot_be_parsed_or_written_is_refused_and_stays() {
 #[test]
 fn a_linked_settings_file_stays_a_link() {
     check_all(|folder, host, scope| {
-        let engine = engine(folder, "/opt/rethread");
+        let engine = open_engine(folder, "/opt/rethread");
         for file in host_files(&engine, host, scope).by_path(true) {
             let target = folder.join("dotfiles");
             fs::write(&target, "").unwrap();
@@ -202,7 +218,7 @@ fn nothing_that_is_committed_has_a_personal_path() {
         if scope == InstallScope::User {
             return;
         }
-        let engine = engine(folder, "/opt/rethread");
+        let engine = open_engine(folder, "/opt/rethread");
         let with_mcp = host_files(&engine, host, scope).server.is_some();
         engine.install().run(&location(host, scope, with_mcp)).unwrap();
         for (path, bytes) in contents(folder) {
@@ -215,7 +231,7 @@ fn nothing_that_is_committed_has_a_personal_path() {
 #[test]
 fn the_shared_skill_stays_until_the_last_host_is_removed() {
     let folder = tempfile::tempdir().unwrap();
-    let engine = engine(folder.path(), "/opt/rethread");
+    let engine = open_engine(folder.path(), "/opt/rethread");
     let skill = folder.path().join(".agents/skills/rethread/SKILL.md");
     let [codex, gemini] = [&codex::INSTALLER, &gemini::INSTALLER].map(|host| location(host, InstallScope::User, false));
     let remove = |place: &InstallLocation| {
@@ -232,7 +248,7 @@ fn the_shared_skill_stays_until_the_last_host_is_removed() {
 #[test]
 fn a_server_that_the_user_set_up_is_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let engine = engine(folder.path(), "/opt/rethread");
+    let engine = open_engine(folder.path(), "/opt/rethread");
     let path = folder.path().join(".qwen/settings.json");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let text = "{\"mcpServers\": {\"rethread\": {\"url\": \"http://127.0.0.1:7717/mcp\"}}}";
@@ -243,13 +259,14 @@ fn a_server_that_the_user_set_up_is_kept() {
     // Changed by another program, so that the record does not match.
     fs::write(&path, fs::read_to_string(&path).unwrap() + "\n").unwrap();
     engine.install().apply(&engine.install().plan_removal(&place).unwrap().unwrap()).unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap().trim_end(), text);
+    let left = Syntax::Json.parse(&fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(left, Syntax::Json.parse(text).unwrap());
 }
 
 #[test]
 fn a_host_without_hooks_or_projects_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let engine = engine(folder.path(), "/opt/rethread");
+    let engine = open_engine(folder.path(), "/opt/rethread");
     let plan = |host, scope, with_mcp| engine.install().plan(&location(host, scope, with_mcp)).unwrap_err();
     let error = plan(&continue_dev::INSTALLER, InstallScope::User, false);
     assert!(matches!(error, EngineError::Install(InstallError::OnlyServer(_))), "{error}");

@@ -1,5 +1,7 @@
 //! Install, external edits, update and uninstall on one settings file.
 
+use std::path::Path;
+
 use super::*;
 use crate::{Engine, Environment};
 

@@ -87,7 +87,7 @@ pub(super) fn install(context: &CommandContext, args: &InstallArgs) -> Result<Ex
     }
     for (host, _) in all.changed() {
         context.printer.note_line(&format!("Installed for {}; new sessions use it.", host.agent.label()));
-        print_host_hints(context, engine, host, InstallScope::User, true);
+        print_host_hints(context, &engine, host, InstallScope::User, true);
     }
     Ok(all.finish(context))
 }

@@ -118,8 +118,8 @@ fn a_list_on_one_line_keeps_its_entries_as_they_are() {
 
 #[test]
 fn other_hooks_are_not_removed() {
-    for hooks in [r#"{"Stop":[]}"#, r#"{"Stop":[{"hooks":[]}]}"#, "{}", "[]", "1", r#"{"Stop":{"a":1}}"#] {
-        let text = format!("{{\"hooks\":{hooks}}}");
+    for events in [r#"{"Stop":[]}"#, r#"{"Stop":[{"hooks":[]}]}"#, "{}", "[]", "1", r#"{"Stop":{"a":1}}"#] {
+        let text = format!("{{\"hooks\":{events}}}");
         assert_eq!(removed(&text), text);
         assert!(!hooks(BINARY).is_in(&parse(&text).unwrap(), &OWNER));
     }

@@ -3,6 +3,8 @@
 mod json;
 mod toml;
 mod yaml;
+mod yaml_check;
+mod yaml_remove;
 mod yaml_tree;
 mod yaml_write;
 

@@ -1,10 +1,12 @@
 //! Adds and removes our entries in YAML by changing single lines, and checks the result by parsing it. What cannot be
 //! changed that way is refused.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::super::entry::{Entry, KeyPath, NAME, Owner, includes, value_at};
+use super::super::entry::{Entry, NAME, Owner, includes};
 use super::EditError;
+use super::yaml_check::{is_complete, stripped};
+use super::yaml_remove::remove;
 use super::yaml_tree::{self, Kind, Node};
 use super::yaml_write::{item_lines, member_lines, scalar_text};
 
@@ -82,7 +84,11 @@ fn place(text: &str, entry: &Entry, owner: &Owner<'_>) -> Option<String> {
             }
             missing.iter().try_fold(text, |text, value| insert(&text, list, None, value))
         }
-        Entry::Hooks(..) | Entry::Default(..) => None,
+        Entry::Default(key, value) => {
+            let is_there = yaml_tree::parse(&text).ok()?.member(key).is_some();
+            if is_there { Some(text) } else { insert(&text, &[], Some(key), value) }
+        }
+        Entry::Hooks(..) => None,
     }
 }
 
@@ -129,7 +135,7 @@ fn insert(text: &str, keys: &[&str], name: Option<&str>, value: &Value) -> Optio
         Kind::List(items) if is_flow => Some(insert_inline(text, node, &inline(), items.is_empty())),
         Kind::Map(_) if depth == 0 => append(text, &lines(0), line_end),
         Kind::Map(members) => insert_before(text, members.first()?.0.start, lines),
-        Kind::List(_) => insert_before(text, node.start, lines),
+        Kind::List(items) => insert_before(text, dash_before(text, items.first()?.start)?, lines),
         Kind::Scalar(Value::Null) => match owner_key {
             None => append(text, &lines(0), line_end),
             Some(key) if node.start >= node.end || text[node.start..node.end].trim().is_empty() => {
@@ -168,6 +174,11 @@ fn insert_before(text: &str, child: usize, lines: impl Fn(usize) -> String) -> O
         .bytes()
         .all(|byte| byte == b' ')
         .then(|| format!("{}{}{}", &text[..line], lines(indent.len()), &text[line..]))
+}
+
+/// The dash of an element of a list, if it is on the same line.
+fn dash_before(text: &str, item: usize) -> Option<usize> {
+    text[..item].trim_end_matches(' ').strip_suffix('-').map(str::len)
 }
 
 /// Adds lines below the line of a key that has no value.
@@ -225,120 +236,6 @@ fn steps_to(root: &Node, keys: &[&str], last: usize) -> Option<Steps> {
     Some(steps)
 }
 
-/// Removes a node, and the containers this leaves empty.
-fn remove(text: &str, steps: &[usize]) -> Option<String> {
-    let root = yaml_tree::parse(text).ok()?;
-    // From the inside to the outside: the outermost container that has nothing else.
-    let mut parents = vec![&root];
-    for at in &steps[..steps.len() - 1] {
-        let Kind::Map(members) = &parents.last()?.kind else { return None };
-        parents.push(&members.get(*at)?.1);
-    }
-    let is_flow = |node: &Node| text[node.start..].starts_with(['{', '[']);
-    let mut depth = steps.len() - 1;
-    while depth > 0 && size(parents[depth]) == 1 && !is_flow(parents[depth]) && !is_flow(parents[depth - 1]) {
-        depth -= 1;
-    }
-    let (parent, at) = (parents[depth], steps[depth]);
-    let (start, end) = match &parent.kind {
-        Kind::Map(members) => (members.get(at)?.0.start, end_of(text, &members.get(at)?.1)),
-        Kind::List(items) => (items.get(at)?.start, end_of(text, items.get(at)?)),
-        Kind::Scalar(_) => return None,
-    };
-    if is_flow(parent) { Some(remove_inline(text, start, end)) } else { remove_lines(text, start, end) }
-}
-
-fn size(node: &Node) -> usize {
-    match &node.kind {
-        Kind::Map(members) => members.len(),
-        Kind::List(items) => items.len(),
-        Kind::Scalar(_) => 0,
-    }
-}
-
-/// The end of a node without the space after it.
-fn end_of(text: &str, node: &Node) -> usize {
-    let is_flow = text[node.start..].starts_with(['{', '[']);
-    let last = match &node.kind {
-        Kind::Map(members) if !is_flow => members.last().map(|(_, value)| value),
-        Kind::List(items) if !is_flow => items.last(),
-        _ => None,
-    };
-    last.map_or_else(|| node.start.max(text[..node.end].trim_end().len()), |last| end_of(text, last))
-}
-
-fn remove_inline(text: &str, start: usize, end: usize) -> String {
-    let rest = &text[end..];
-    let after = rest.trim_start_matches([' ', '\t']);
-    if let Some(next) = after.strip_prefix(',') {
-        return format!("{}{}", &text[..start], next.trim_start_matches([' ', '\t']));
-    }
-    let before = text[..start].trim_end_matches([' ', '\t']);
-    format!("{}{rest}", before.strip_suffix(',').unwrap_or(before))
-}
-
-/// Removes whole lines. `None` if something else is on the first one.
-fn remove_lines(text: &str, start: usize, end: usize) -> Option<String> {
-    let line = line_start(text, start);
-    let is_alone = text[line..start].bytes().all(|byte| byte == b' ' || byte == b'-');
-    let next = text[end..].find('\n').map_or(text.len(), |at| end + at + 1);
-    is_alone.then(|| format!("{}{}", &text[..line], &text[next..]))
-}
-
-fn line_start(text: &str, at: usize) -> usize {
-    text[..at].rfind('\n').map_or(0, |end| end + 1)
-}
-
-/// Whether everything of an entry is there, unless the user set it up in another way.
-fn is_complete(settings: &Value, entry: &Entry, owner: &Owner<'_>) -> bool {
-    match entry {
-        Entry::Member(object, wanted) => {
-            let member = value_at(settings, object).and_then(|object| object.get(NAME));
-            member.is_some_and(|member| owner.is_current_member(member, wanted) || !owner.is_our_member(member, wanted))
-        }
-        Entry::Items(list, values) => {
-            let items = value_at(settings, list).and_then(Value::as_array);
-            items.is_some_and(|items| values.iter().all(|value| items.iter().any(|item| includes(item, value))))
-        }
-        Entry::Hooks(..) | Entry::Default(..) => true,
-    }
-}
-
-/// The settings without our entry and without empty containers around it.
-fn stripped(settings: &Value, entry: &Entry, owner: &Owner<'_>) -> Value {
-    let mut settings = settings.clone();
-    let keys: KeyPath = match entry {
-        Entry::Member(keys, _) | Entry::Items(keys, _) => keys,
-        Entry::Hooks(..) | Entry::Default(..) => return settings,
-    };
-    strip(&mut settings, keys, entry, owner);
-    if settings.is_null() { json!({}) } else { settings }
-}
-
-fn strip(value: &mut Value, keys: &[&str], entry: &Entry, owner: &Owner<'_>) {
-    if let Some((key, rest)) = keys.split_first() {
-        let Some(object) = value.as_object_mut() else { return };
-        let Some(inner) = object.get_mut(*key) else { return };
-        strip(inner, rest, entry, owner);
-        let is_empty = inner.is_null()
-            || inner.as_object().is_some_and(Map::is_empty)
-            || inner.as_array().is_some_and(Vec::is_empty);
-        if is_empty {
-            object.shift_remove(*key);
-        }
-        return;
-    }
-    match (entry, value) {
-        (Entry::Member(_, wanted), Value::Object(object)) => {
-            if object.get(NAME).is_some_and(|member| owner.is_our_member(member, wanted)) {
-                object.shift_remove(NAME);
-            }
-        }
-        (Entry::Items(_, wanted), Value::Array(items)) => items.retain(|item| !owner.is_our_item(item, wanted)),
-        _ => {}
-    }
-}
-
 /// The lines of an entry, to be added by hand.
 fn as_lines(entry: &Entry) -> String {
     let lines = match entry {
@@ -349,4 +246,8 @@ fn as_lines(entry: &Entry) -> String {
         Entry::Hooks(..) | Entry::Default(..) => None,
     };
     lines.unwrap_or_default().trim_end().to_owned()
+}
+
+pub(super) fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |end| end + 1)
 }
