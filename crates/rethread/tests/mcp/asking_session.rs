@@ -11,7 +11,7 @@ const NOW: &str = "2026-02-20T12:10:00Z";
 /// How a caller that is not recognized gets its list.
 const UNKNOWN_CALLER: &str = "(one may be your own)";
 
-fn home() -> TestHome {
+fn frozen_home() -> TestHome {
     home_with_sessions().frozen_at(NOW)
 }
 
@@ -49,7 +49,7 @@ fn prompt(home: &TestHome, session: &str) -> String {
 
 #[test]
 fn activity_is_told_once_to_the_session_that_asks() {
-    let home = home();
+    let home = frozen_home();
     let mut mcp = started_by(&home, "codex-mcp-client", &[]);
     let of_a_sub_agent = call(&mut mcp, "session_activity", &json!({}), &codex("another thread"));
     assert!(of_a_sub_agent.contains("zymurgy parser"), "{of_a_sub_agent}");
@@ -66,13 +66,13 @@ fn activity_is_told_once_to_the_session_that_asks() {
 
 #[test]
 fn what_was_injected_is_not_told_again() {
-    let home = home();
+    let home = frozen_home();
     assert!(prompt(&home, BEN).contains("zymurgy parser"));
     let variables = [("CLAUDE_CODE_SESSION_ID", BEN)];
     let told = started_by(&home, "claude-code", &variables).text("session_activity", &json!({}));
     assert!(told.contains("nothing that you were not told about"), "{told}");
     // And the other way round.
-    let home = home();
+    let home = frozen_home();
     let asked = started_by(&home, "claude-code", &variables).text("session_activity", &json!({}));
     assert!(asked.contains("[Session Activity]") && asked.contains("zymurgy parser"), "{asked}");
     assert!(!prompt(&home, BEN).contains("[Session Activity]"));
@@ -80,7 +80,7 @@ fn what_was_injected_is_not_told_again() {
 
 #[test]
 fn a_session_is_left_out_of_its_own_list() {
-    let home = home();
+    let home = frozen_home();
     let mut mcp = started_by(&home, "claude-code", &[("CLAUDE_CODE_SESSION_ID", ANNA)]);
     let output = mcp.text("session_activity", &json!({}));
     assert!(!output.contains("zymurgy"), "{output}");
@@ -91,7 +91,7 @@ fn a_session_is_left_out_of_its_own_list() {
 
 #[test]
 fn variables_of_another_client_are_ignored() {
-    let home = home();
+    let home = frozen_home();
     let variables =
         [("CLAUDE_CODE_SESSION_ID", ANNA), ("COPILOT_AGENT_SESSION_ID", ANNA), ("QWEN_CODE_SESSION_ID", ANNA)];
     for client in ["opencode", "gemini-cli-mcp-client", "kimi-code", "codex-mcp-client", "@cline/core"] {
@@ -109,7 +109,7 @@ fn variables_of_another_client_are_ignored() {
 #[test]
 fn a_session_that_its_agent_ended_no_longer_calls() {
     // After `/clear`, Claude Code keeps the server and its variables.
-    let home = home();
+    let home = frozen_home();
     let payload = json!({"session_id": BEN, "cwd": home.root(), "hook_event_name": "SessionEnd", "reason": "clear"});
     home.run_with_input(&["hook", "claude-code"], payload.to_string().as_bytes());
     let mut mcp = started_by(&home, "claude-code", &[("CLAUDE_CODE_SESSION_ID", BEN)]);
@@ -119,7 +119,7 @@ fn a_session_that_its_agent_ended_no_longer_calls() {
 
 #[test]
 fn notes_and_questions_know_who_asks() {
-    let home = home();
+    let home = frozen_home();
     let mut mcp = started_by(&home, "claude-code", &[("CLAUDE_CODE_SESSION_ID", BEN)]);
     mcp.text("remember", &json!({"text": "The zeppelin gateway listens on 8443."}));
     let hits = mcp.text("search_memory", &json!({"query": "zeppelin gateway"}));
@@ -136,7 +136,7 @@ fn notes_and_questions_know_who_asks() {
 
 #[test]
 fn metadata_names_the_caller_over_http_too() {
-    let home = home();
+    let home = frozen_home();
     let server = home.serve(&["--no-watch"]);
     let client = home.client(&server);
     let ask = |params: &Value| {
