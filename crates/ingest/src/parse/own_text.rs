@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn output_of_our_tools_is_told_from_an_injection() {
+    fn output_of_our_tools_differs_from_an_injection() {
         let output = format!("<rethread-context>\n1  a hit\n{TOOL_RESULT_NOTE}\n</rethread-context>");
         for (text, expect) in [
             (output.clone(), true),
