@@ -21,9 +21,9 @@ pub struct AskingSession {
     pub agent: Agent,
     /// The agent's id of the session; of a sub-agent, that of the session that started it.
     pub external_id: String,
-    /// The agent's id of the current turn, if it tells.
+    /// The agent's id of the current turn, if known.
     pub turn: Option<String>,
-    /// Whether a sub-agent of the session asks. What it is told, the session itself has not seen.
+    /// Whether a sub-agent of the session asks. What is reported to it, the session itself has not seen.
     pub is_subagent: bool,
 }
 
@@ -39,7 +39,7 @@ impl AskingSession {
 }
 
 impl AwarenessService<'_> {
-    /// What the other sessions did since the asking session last looked or was told. Moves its watermarks, unless a
+    /// What the other sessions did since the asking session last looked. Moves its watermarks, unless a
     /// sub-agent asks.
     pub fn activity_for(self, asker: &AskingSession) -> Result<Option<ActivityBlock>, EngineError> {
         let Some(mut store) = self.engine.syncing_reader()? else { return Ok(None) };

@@ -140,7 +140,7 @@ fn nothing_is_read_of_a_session_in_an_excluded_directory() {
 
 #[test]
 fn our_own_text_is_never_read_back() {
-    let settings = [("intake.omit_tool_outputs", "false"), ("intake.keep_reasoning", "true")];
+    let settings = [("filter.omit_tool_outputs", "false"), ("filter.keep_reasoning", "true")];
     for agent in HOSTS_THAT_STORE_OUR_TEXT {
         let folder = fixture_folder(agent);
         let mut planted = 0;

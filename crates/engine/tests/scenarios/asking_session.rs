@@ -1,4 +1,4 @@
-//! A session that asks through a tool is told what an injection would tell it, and asks in its own turn.
+//! A session that asks through a tool gets what would be injected, and asks in its own turn.
 
 use rethread_engine::AskingSession;
 use rethread_model::Agent;
@@ -19,11 +19,15 @@ fn tools_and_injections_share_watermarks() {
     work(&home, ANNA, 5, "fix the rounding", true);
     let subagent = AskingSession { is_subagent: true, ..asker(BEN) };
     for asker in [&subagent, &asker(BEN)] {
-        let told = engine(&home, 6).awareness().activity_for(asker).unwrap().unwrap();
-        assert!(told.text.contains("fix the rounding") && !told.text.contains("write the docs"), "{}", told.text);
+        let activity = engine(&home, 6).awareness().activity_for(asker).unwrap().unwrap();
+        assert!(
+            activity.text.contains("fix the rounding") && !activity.text.contains("write the docs"),
+            "{}",
+            activity.text
+        );
     }
     assert_eq!(engine(&home, 7).awareness().activity_for(&asker(BEN)).unwrap(), None);
-    assert_eq!(prompt(&home, 8, BEN, "and now?"), None, "it was told");
+    assert_eq!(prompt(&home, 8, BEN, "and now?"), None, "it was reported");
     work(&home, ANNA, 9, "now the tests", false);
     assert!(prompt(&home, 10, BEN, "and now?").unwrap().contains("now the tests"));
     assert_eq!(engine(&home, 11).awareness().activity_for(&asker(BEN)).unwrap(), None, "it was injected");

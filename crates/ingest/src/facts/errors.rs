@@ -164,10 +164,15 @@ fn clearest_line(output: &str) -> Option<(ErrorClarity, String)> {
     best
 }
 
+/// How agents begin their own line about the exit code, some in brackets.
+const EXIT_LINES: [&str; 4] =
+    ["Command exited with code ", "Process exited with code ", "Command failed with exit code", "Exit code "];
+
 fn assess_line(line: &str, next: Option<&str>) -> Option<(ErrorClarity, String)> {
     let bare = strip_decoration(line);
     // The agent's own line about the exit code does not identify the error.
-    if bare.is_empty() || bare.starts_with("Command exited with code ") || bare.starts_with("Exit code ") {
+    let unbracketed = bare.trim_start_matches(['(', '[']);
+    if bare.is_empty() || EXIT_LINES.iter().any(|start| unbracketed.starts_with(start)) {
         return None;
     }
     let keep = |clarity| Some((clarity, bare.to_owned()));

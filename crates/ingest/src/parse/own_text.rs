@@ -31,21 +31,30 @@ pub(crate) fn without_own_text(text: &str) -> Cow<'_, str> {
     if !mentions_tag(text) {
         return Cow::Borrowed(text);
     }
-    let (mut kept, mut rest) = (String::new(), text);
+    let (mut kept, mut rest, mut separator) = (String::new(), text, "");
     while let Some(own) = find_injection(rest) {
         let own = with_hook_tags(rest, own);
         let (before, after) = (rest[..own.start].trim_end(), rest[own.end..].trim_start());
-        if !kept.is_empty() && !before.is_empty() {
-            kept.push('\n');
+        if !before.is_empty() {
+            if !kept.is_empty() {
+                kept.push_str(separator);
+            }
+            kept.push_str(before);
+            separator = "";
         }
-        kept.push_str(before);
+        let gap = [&rest[before.len()..own.start], &rest[own.end..rest.len() - after.len()]];
+        separator = match separator {
+            _ if gap.iter().any(|space| space.contains('\n')) => "\n",
+            "" if gap.iter().any(|space| !space.is_empty()) => " ",
+            known => known,
+        };
         rest = after;
     }
     if kept.is_empty() {
         return Cow::Borrowed(rest);
     }
     if !rest.is_empty() {
-        kept.push('\n');
+        kept.push_str(separator);
         kept.push_str(rest);
     }
     Cow::Owned(kept)
@@ -169,7 +178,8 @@ mod tests {
         check(&format!("{OWN}\n\nfix it"), "fix it");
         check(&format!("one\n{OWN}\n\n{OWN}\ntwo\n{OWN}"), "one\ntwo");
         check(OWN, "");
-        check("a <rethread-context>x</rethread-context> b", "a\nb");
+        check("a <rethread-context>x</rethread-context> b", "a b");
+        check("{\"a\":\"<rethread-context>x</rethread-context>\"}", "{\"a\":\"\"}");
     }
 
     #[test]
@@ -180,7 +190,7 @@ mod tests {
             &format!("go\n<system_reminder>\n<hook_context source=\"x\">{OWN}</hook_context>\n</system_reminder>"),
             "go",
         );
-        check(&format!("<hook_context>theirs {OWN}</hook_context>"), "<hook_context>theirs\n</hook_context>");
+        check(&format!("<hook_context>theirs {OWN}</hook_context>"), "<hook_context>theirs </hook_context>");
         check(&format!("go<hook_context>{}", &OWN[..40]), "go");
     }
 
@@ -198,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn output_of_our_tools_is_told_from_an_injection() {
+    fn output_of_our_tools_differs_from_an_injection() {
         let output = format!("<rethread-context>\n1  a hit\n{TOOL_RESULT_NOTE}\n</rethread-context>");
         for (text, expect) in [
             (output.clone(), true),

@@ -68,7 +68,7 @@ impl SessionVariables {
     }
 }
 
-/// The session that calls, if its client tells.
+/// The session that calls, if its client names it.
 pub(super) fn asking_session(
     metadata: &JsonObject,
     client: Option<&str>,

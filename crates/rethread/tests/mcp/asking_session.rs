@@ -1,4 +1,4 @@
-//! The session that calls a tool: recognized by what its client sends or sets, and told only what is new to it.
+//! The session that calls a tool: recognized by what its client sends or sets; it gets only what is new to it.
 
 use rethread_testing::TestHome;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ const NOW: &str = "2026-02-20T12:10:00Z";
 /// How a caller that is not recognized gets its list.
 const UNKNOWN_CALLER: &str = "(one may be your own)";
 
-fn home() -> TestHome {
+fn frozen_home() -> TestHome {
     home_with_sessions().frozen_at(NOW)
 }
 
@@ -48,31 +48,31 @@ fn prompt(home: &TestHome, session: &str) -> String {
 }
 
 #[test]
-fn activity_is_told_once_to_the_session_that_asks() {
-    let home = home();
+fn activity_is_reported_once_to_the_session_that_asks() {
+    let home = frozen_home();
     let mut mcp = started_by(&home, "codex-mcp-client", &[]);
     let of_a_sub_agent = call(&mut mcp, "session_activity", &json!({}), &codex("another thread"));
     assert!(of_a_sub_agent.contains("zymurgy parser"), "{of_a_sub_agent}");
     let first = call(&mut mcp, "session_activity", &json!({}), &codex(CODEX));
-    assert!(first.contains("[Session Activity]") && first.contains("zymurgy parser"), "not told before: {first}");
+    assert!(first.contains("[Session Activity]") && first.contains("zymurgy parser"), "not reported before: {first}");
     assert!(first.contains("Other sessions active in the last hour:") && !first.contains(UNKNOWN_CALLER), "{first}");
     let mut mcp = started_by(&home, "codex-mcp-client", &[]);
     let second = call(&mut mcp, "session_activity", &json!({}), &codex(CODEX));
-    assert!(second.contains("Other sessions did nothing that you were not told about."), "{second}");
+    assert!(second.contains("No new activity of other sessions"), "{second}");
     assert!(!second.contains("[Session Activity]"), "{second}");
     let droid = call(&mut mcp, "session_activity", &json!({}), &json!({"assemblySessionId": "d1", "caller": "AGENT"}));
-    assert!(droid.contains("[Session Activity]"), "another session was not told: {droid}");
+    assert!(droid.contains("[Session Activity]"), "another session was not asked: {droid}");
 }
 
 #[test]
-fn what_was_injected_is_not_told_again() {
-    let home = home();
+fn what_was_injected_is_not_reported_again() {
+    let home = frozen_home();
     assert!(prompt(&home, BEN).contains("zymurgy parser"));
     let variables = [("CLAUDE_CODE_SESSION_ID", BEN)];
-    let told = started_by(&home, "claude-code", &variables).text("session_activity", &json!({}));
-    assert!(told.contains("nothing that you were not told about"), "{told}");
+    let output = started_by(&home, "claude-code", &variables).text("session_activity", &json!({}));
+    assert!(output.contains("No new activity of other sessions"), "{output}");
     // And the other way round.
-    let home = home();
+    let home = frozen_home();
     let asked = started_by(&home, "claude-code", &variables).text("session_activity", &json!({}));
     assert!(asked.contains("[Session Activity]") && asked.contains("zymurgy parser"), "{asked}");
     assert!(!prompt(&home, BEN).contains("[Session Activity]"));
@@ -80,18 +80,18 @@ fn what_was_injected_is_not_told_again() {
 
 #[test]
 fn a_session_is_left_out_of_its_own_list() {
-    let home = home();
+    let home = frozen_home();
     let mut mcp = started_by(&home, "claude-code", &[("CLAUDE_CODE_SESSION_ID", ANNA)]);
     let output = mcp.text("session_activity", &json!({}));
     assert!(!output.contains("zymurgy"), "{output}");
-    // A session that a user typed wins, and nothing is marked as told.
+    // A session that a user typed wins, and nothing is marked as reported.
     let other = mcp.text("session_activity", &json!({"session": BEN}));
     assert!(other.contains("zymurgy parser"), "{other}");
 }
 
 #[test]
 fn variables_of_another_client_are_ignored() {
-    let home = home();
+    let home = frozen_home();
     let variables =
         [("CLAUDE_CODE_SESSION_ID", ANNA), ("COPILOT_AGENT_SESSION_ID", ANNA), ("QWEN_CODE_SESSION_ID", ANNA)];
     for client in ["opencode", "gemini-cli-mcp-client", "kimi-code", "codex-mcp-client", "@cline/core"] {
@@ -109,7 +109,7 @@ fn variables_of_another_client_are_ignored() {
 #[test]
 fn a_session_that_its_agent_ended_no_longer_calls() {
     // After `/clear`, Claude Code keeps the server and its variables.
-    let home = home();
+    let home = frozen_home();
     let payload = json!({"session_id": BEN, "cwd": home.root(), "hook_event_name": "SessionEnd", "reason": "clear"});
     home.run_with_input(&["hook", "claude-code"], payload.to_string().as_bytes());
     let mut mcp = started_by(&home, "claude-code", &[("CLAUDE_CODE_SESSION_ID", BEN)]);
@@ -119,7 +119,7 @@ fn a_session_that_its_agent_ended_no_longer_calls() {
 
 #[test]
 fn notes_and_questions_know_who_asks() {
-    let home = home();
+    let home = frozen_home();
     let mut mcp = started_by(&home, "claude-code", &[("CLAUDE_CODE_SESSION_ID", BEN)]);
     mcp.text("remember", &json!({"text": "The zeppelin gateway listens on 8443."}));
     let hits = mcp.text("search_memory", &json!({"query": "zeppelin gateway"}));
@@ -136,18 +136,25 @@ fn notes_and_questions_know_who_asks() {
 
 #[test]
 fn metadata_names_the_caller_over_http_too() {
-    let home = home();
+    let home = frozen_home();
+    let id = "dddd1011-0000-4000-8000-00000000000d";
+    let start = json!({"type": "session_start", "id": id, "version": 2, "cwd": home.root()});
+    let message = json!({"type": "message", "id": "m1", "timestamp": "2026-02-20T12:05:00Z",
+        "message": {"role": "user", "content": [{"type": "text", "text": "go on"}]}});
+    home.write(&format!(".factory/sessions/-home/{id}.jsonl"), format!("{start}\n{message}\n"));
+    home.run_ok(&["sync"]);
     let server = home.serve(&["--no-watch"]);
     let client = home.client(&server);
-    let ask = |params: &Value| {
+    let ask = |session: &str| {
+        let params = json!({"name": "session_activity", "arguments": {}, "_meta": {"assemblySessionId": session}});
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
         let answer = post(&client, &message, &["MCP-Protocol-Version: 2025-06-18"]);
         text_of(&serde_json::from_str::<Value>(&answer.body).unwrap()["result"])
     };
-    let note =
-        |text: &str, metadata: &Value| json!({"name": "remember", "arguments": {"text": text}, "_meta": metadata});
-    let droid = json!({"assemblySessionId": "never seen"});
-    assert!(ask(&note("the lift is slow", &droid)).contains("Saved"), "an unknown session is no error");
-    let bare = ask(&json!({"name": "session_activity", "arguments": {}, "_meta": droid}));
-    assert!(bare.contains("Other sessions did nothing"), "{bare}");
+    let unknown = ask("never seen");
+    assert!(unknown.contains(UNKNOWN_CALLER), "its project is not known: {unknown}");
+    let first = ask(id);
+    assert!(first.contains("zymurgy parser") && !first.contains(UNKNOWN_CALLER), "{first}");
+    let second = ask(id);
+    assert!(second.contains("No new activity of other sessions"), "{second}");
 }

@@ -197,7 +197,7 @@ fn add_assistant(row: &HermesRow<'_>, out: &mut EventBuilder, sink: &mut TextSin
 
 fn add_result(row: &HermesRow<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     let text = content_text(row.content);
-    // A plugin may add text after the object.
+    // A plugin may add text in a field of its own, or after the object.
     let text = without_injections(&text);
     let result: HermesResult<'_> = serde_json::from_str(&text).unwrap_or_default();
     let code = result.exit_code.0.map(|code| code as i32);

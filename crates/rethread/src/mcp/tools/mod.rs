@@ -141,7 +141,7 @@ pub(super) struct ToolContext<'a> {
     pub(super) zone: &'a TimeZone,
     /// The calling program, as it names itself.
     pub(super) client: Option<&'a str>,
-    /// The calling session, if its client tells.
+    /// The calling session, if its client names it.
     pub(super) asker: Option<&'a AskingSession>,
 }
 
@@ -214,10 +214,13 @@ impl ToolContext<'_> {
         if arguments.flag(EVERYWHERE.name) { SessionScope::AllProjects } else { self.scope.clone() }
     }
 
-    /// The calling session, unless its agent ended it: its client may have begun another one.
+    /// The calling session, unless its agent ended it: its client may have begun another one. Its project must be
+    /// known, from the session itself or because this process was started there.
     fn asker(&self) -> Result<Option<&AskingSession>, Failure> {
         let Some(asker) = self.asker else { return Ok(None) };
-        Ok((!self.engine.awareness().has_ended(asker)?).then_some(asker))
+        let awareness = self.engine.awareness();
+        let has_project = *self.scope != SessionScope::AllProjects || awareness.session_of(asker)?.is_some();
+        Ok((has_project && !awareness.has_ended(asker)?).then_some(asker))
     }
 
     /// The message before the first sync.

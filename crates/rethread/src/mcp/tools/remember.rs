@@ -24,7 +24,7 @@ pub(super) fn remember(context: &ToolContext<'_>, arguments: &McpArguments) -> R
     Ok(format!("{when} as {}, about {about}.", noted.citation))
 }
 
-/// The id of the calling session, if its client tells and it was seen before.
+/// The id of the calling session, if its client names it and it was seen before.
 fn calling_session(context: &ToolContext<'_>) -> Result<Option<String>, Failure> {
     let Some(asker) = context.asker()? else { return Ok(None) };
     Ok(context.engine.awareness().session_of(asker)?.map(|session| session.id.to_string()))

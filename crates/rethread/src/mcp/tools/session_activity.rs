@@ -39,7 +39,7 @@ fn activity_for(context: &ToolContext<'_>, asker: &AskingSession) -> Result<Stri
     }
     let found = context.engine.awareness().activity_for(asker)?;
     let mut page = ToolContext::page();
-    let nothing = "Other sessions did nothing that you were not told about.";
+    let nothing = "No new activity of other sessions since you last looked.";
     page.line(Tone::Plain, found.as_ref().map_or(nothing, |found| &found.text));
     let mut sessions = context.engine.awareness().live_activity(context.scope)?.sessions;
     sessions.retain(|listed| !asker.is_session(&listed.session));
