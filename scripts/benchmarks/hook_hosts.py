@@ -1,7 +1,7 @@
 """Latency of the prompt hook of every host, compared with Claude Code's in the same run."""
 import argparse, json, statistics, time
 
-from .common import Failed, Missing, build, columns, goal_rows, headline, help_of, judged, run_benchmark, say, standard_options
+from .common import Failed, Missing, build, columns, goal_rows, headline, help_of, judged, run, run_benchmark, say, standard_options
 from .hook import Home, timed
 
 REFERENCE = "claude-code"
@@ -38,8 +38,6 @@ PAYLOADS = {
     "openclaw": plugin(ID),
     "hermes": plugin("20261102_090000_ab12cd"),
 }
-# Hosts that drop the answer to a prompt, so that none is given.
-SILENT = {"cursor"}
 
 
 def main(arguments):
@@ -68,6 +66,8 @@ def parse(arguments):
 
 def measure(tools, work, options):
     home = Home(work, tools, options)
+    # Agents with private chats take part only if they are named.
+    run([home.binary, "config", "set", "intake.agents", json.dumps([REFERENCE, *options.hosts])], home.folder, home.environment)
     payloads = {REFERENCE: home.live[0]}
     for host in options.hosts:
         payloads[host] = home.folder / f"said-{host}.json"
@@ -79,8 +79,9 @@ def measure(tools, work, options):
         for host, said in rotated(payloads, turn):
             home.exchange(1 + turn % (options.live - 1), home.project, time.time())
             wall, answer = timed([home.binary, "hook", host], home.environment, said)
-            if bool(answer) == (host in SILENT):
-                raise Failed(f"the hook of {host} {'unexpectedly printed ' + answer if answer else 'printed nothing'}")
+            # Cursor drops the answer to a prompt, so the text waits for another event.
+            if not answer and host != "cursor":
+                raise Failed(f"the hook of {host} printed nothing")
             if turn >= 0:
                 walls[host].append(wall)
     return {"hosts": {host: spread_of(values) for host, values in walls.items()}}

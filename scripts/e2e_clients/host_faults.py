@@ -31,12 +31,17 @@ def unharmed(scene, what):
     finally:
         chat.close()
     known = troubles(scene.plain_output)
-    # A client may show what a hook added. Paths of the home and of the clients have our name.
-    printed = BLOCK.sub("", turn.output).replace(str(scene.home), "~").replace(str(scene.b_client.programs), "")
-    lines = [line for line in printed.splitlines() if "rethread" in line.lower() or troubles(line) - known]
+    # A client may always say that it loads our plugin.
+    lines = set(printed_lines(scene, turn.output)) - set(printed_lines(scene, scene.sound_output))
+    lines = sorted(line for line in lines if "rethread" in line.lower() or troubles(line) - known)
     # A client reports that it cannot start a program that is gone.
     shown = [line for line in lines if what != GONE or "MCP" not in line]
     scene.compare.equal("lines about us or an error", [], shown)
+
+
+def printed_lines(scene, output):
+    """What a client printed, without what a hook added, and without paths of the home and of the clients, which have our name."""
+    return BLOCK.sub("", output).replace(str(scene.home), "~").replace(str(scene.b_client.programs), "").splitlines()
 
 
 def troubles(text):

@@ -102,7 +102,7 @@ def learns(scene):
     check = client.running("sh check.sh")
     work(scene, SEXTANT, client.reading("notes.txt"), client.editing("notes.txt", "hello world", "hello there"), check, client.running("mkdir greased"), check)
     (scene.project / "greased").rmdir()
-    scene.b.say(KETTLE)
+    scene.sound_output = scene.b.say(KETTLE).output
     scene.compare.equal("activity with the first prompt", 1, scene.last(ACTIVITY))
     scene.compare.equal("it names the other session once", 1, scene.last(SEXTANT))
     scene.compare.equal("and the file", True, scene.last("notes.txt") > 0)

@@ -47,7 +47,7 @@ HOSTS = {host.name: host for host in [
     Host(KimiClient, fix=NEXT_PROMPT, collision=NEXT_PROMPT),
     Host(ClineClient, tool="rethread__search_memory"),
     Host(DroidClient, fix=NEXT_TOOL, has_prompts=False, tool="rethread___search_memory", finding=finding("ToolSearch", "select:rethread___search_memory")),
-    Host(OpenClawClient, fix=NEXT_PROMPT, collision=NEXT_PROMPT, finding=finding("tool_search", "rethread search_memory")),
+    Host(OpenClawClient, finding=finding("tool_search", "rethread search_memory")),
     Host(HermesClient, tool_may_be_late=True, delegates_in_background=True),
 ]}
 MATRIX = ["claude-code", "codex", "gemini", "opencode", "copilot", "qwen", "kimi", "pi"]
