@@ -75,6 +75,8 @@ pub struct DeliveryNotes {
     pub after_failure: &'static str,
     /// After the context was compacted.
     pub compaction: &'static str,
+    /// Whether the model can use our MCP tools.
+    pub mcp: &'static str,
     /// With which version of the host this was seen, or that it is taken from documentation.
     pub verified: &'static str,
 }

@@ -66,6 +66,8 @@ fn a_file_changed_after_planning_is_not_written() {
 #[test]
 fn each_host_can_be_installed() {
     for host in crate::HOSTS {
-        assert!(HostInstaller::of(host.agent).is_some(), "{}", host.agent);
+        // A host without hooks of its own runs those of another.
+        let agent = host.runs_hooks_of.unwrap_or(host.agent);
+        assert!(HostInstaller::of(agent).is_some(), "{}", host.agent);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use rethread_engine::{AgentFormat, HOSTS, Reads, Retention, SourceConfig, format_of};
+use rethread_engine::{AgentFormat, HOSTS, INSTALLERS, Reads, Retention, SourceConfig, format_of};
 use rethread_model::Agent;
 
 const ABOUT: &str = "# Agents
@@ -44,8 +44,8 @@ when text from the memory reaches the model. *With the result*, *with the next p
 answered at that moment, so the text comes with the next event that it does pass on, once. VS Code Copilot Chat and
 Cursor also run the hooks of Claude Code; Rethread recognizes them and answers a prompt only once.
 
-| agent | session start | prompt | before a tool | after a failed command | after a compaction | verified with |
-|---|---|---|---|---|---|---|
+| agent | session start | prompt | before a tool | after a failed command | after a compaction | MCP tools | verified with |
+|---|---|---|---|---|---|---|---|
 ";
 
 /// The whole page.
@@ -62,8 +62,11 @@ pub(super) fn reference(how: &str) -> String {
     out += HOSTS_ABOUT;
     for host in HOSTS {
         let (label, notes) = (host.agent.label(), host.delivery);
-        let columns = [notes.session_start, notes.prompt, notes.before_tool, notes.after_failure, notes.compaction];
-        writeln!(out, "| {label} | {} | {} |", columns.join(" | "), notes.verified).unwrap();
+        let events = [notes.session_start, notes.prompt, notes.before_tool, notes.after_failure, notes.compaction];
+        writeln!(out, "| {label} | {} | {} | {} |", events.join(" | "), notes.mcp, notes.verified).unwrap();
+    }
+    for host in INSTALLERS.into_iter().filter(|host| !host.has_hooks()) {
+        writeln!(out, "| {} | – | – | – | – | – | yes | by documentation |", host.agent.label()).unwrap();
     }
     out += "\n## Where, which versions, and how it was verified\n\n";
     out += "| agent | location | versions | verified with |\n|---|---|---|---|\n";

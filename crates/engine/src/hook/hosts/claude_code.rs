@@ -18,6 +18,7 @@ const DELIVERY: DeliveryNotes = DeliveryNotes {
     before_tool: "yes",
     after_failure: "yes",
     compaction: "yes",
+    mcp: "yes",
     verified: "client 2.1.325",
 };
 

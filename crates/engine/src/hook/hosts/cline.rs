@@ -12,7 +12,8 @@ pub(super) static PROTOCOL: HostProtocol = plugin_events::protocol(
         prompt: "yes",
         before_tool: "with the result",
         after_failure: "yes",
-        compaction: "with the next prompt",
+        compaction: "–",
+        mcp: "yes",
         verified: "client 3.0.65",
     },
 );

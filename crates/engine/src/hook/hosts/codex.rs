@@ -19,6 +19,7 @@ const DELIVERY: DeliveryNotes = DeliveryNotes {
     before_tool: "yes",
     after_failure: "yes, by the text of the output",
     compaction: "yes",
+    mcp: "yes",
     verified: "client 0.166.0",
 };
 

@@ -24,6 +24,7 @@ const DELIVERY: DeliveryNotes = DeliveryNotes {
     before_tool: "with the result",
     after_failure: "yes",
     compaction: "with the next prompt",
+    mcp: "yes",
     verified: "client 1.0.102",
 };
 

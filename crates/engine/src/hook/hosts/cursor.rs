@@ -31,6 +31,7 @@ const DELIVERY: DeliveryNotes = DeliveryNotes {
     before_tool: "yes",
     after_failure: "yes",
     compaction: "with the next prompt",
+    mcp: "yes",
     verified: "by documentation",
 };
 

@@ -17,6 +17,7 @@ const DELIVERY: DeliveryNotes = DeliveryNotes {
     before_tool: "with the result",
     after_failure: "with the next result",
     compaction: "yes, by documentation",
+    mcp: "yes, found by its tool search",
     verified: "client 0.225.2, without a terminal",
 };
 

@@ -16,6 +16,7 @@ const DELIVERY: DeliveryNotes = DeliveryNotes {
     before_tool: "with the result",
     after_failure: "yes",
     compaction: "–",
+    mcp: "yes",
     verified: "client 0.61.0",
 };
 

@@ -20,6 +20,7 @@ const DELIVERY: DeliveryNotes = DeliveryNotes {
     before_tool: "with the next prompt",
     after_failure: "with the next prompt",
     compaction: "with the next prompt",
+    mcp: "yes",
     verified: "client 2.1.0",
 };
 

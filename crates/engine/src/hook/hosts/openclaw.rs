@@ -10,9 +10,10 @@ pub(super) static PROTOCOL: HostProtocol = plugin_events::protocol(
     DeliveryNotes {
         session_start: "with the first prompt",
         prompt: "yes",
-        before_tool: "with the next prompt",
-        after_failure: "with the next prompt",
+        before_tool: "with the result",
+        after_failure: "yes",
         compaction: "with the next prompt",
+        mcp: "yes, found by its tool search",
         verified: "client 2026.9.6",
     },
 );

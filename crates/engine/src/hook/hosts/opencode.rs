@@ -13,6 +13,7 @@ pub(super) static PROTOCOL: HostProtocol = plugin_events::protocol(
         before_tool: "with the result",
         after_failure: "yes",
         compaction: "with the next prompt",
+        mcp: "yes",
         verified: "client 1.18.33",
     },
 );

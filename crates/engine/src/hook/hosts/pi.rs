@@ -27,6 +27,7 @@ const DELIVERY: DeliveryNotes = DeliveryNotes {
     before_tool: "with the result",
     after_failure: "yes",
     compaction: "with the next prompt",
+    mcp: "a tool of the extension",
     verified: "client 0.87.1",
 };
 

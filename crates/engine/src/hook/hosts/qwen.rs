@@ -14,6 +14,7 @@ const DELIVERY: DeliveryNotes = DeliveryNotes {
     before_tool: "with the result",
     after_failure: "yes",
     compaction: "yes",
+    mcp: "yes, found by its tool search",
     verified: "client 0.24.4",
 };
 

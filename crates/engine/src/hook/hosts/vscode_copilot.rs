@@ -24,6 +24,7 @@ const DELIVERY: DeliveryNotes = DeliveryNotes {
     before_tool: "yes",
     after_failure: "–",
     compaction: "with the next prompt",
+    mcp: "–",
     verified: "by documentation",
 };
 
