@@ -77,7 +77,8 @@ impl AwarenessService<'_> {
         // Our own threads are read by the commands that write them.
         for agent in self.engine.sync().agents_to_read(None).into_iter().filter(|agent| *agent != Agent::Native) {
             let is_caller = caller.is_some_and(|caller| caller.agent == agent);
-            if !is_caller && !may_have_sessions(agent, &source_config) {
+            let is_in_project = inside_projects.iter().any(|(owner, _)| *owner == agent);
+            if !is_caller && !is_in_project && !may_have_sessions(agent, &source_config) {
                 continue;
             }
             let mut places = places.clone();
