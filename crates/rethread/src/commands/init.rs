@@ -105,7 +105,7 @@ fn install_hooks(
     for (host, _) in hooks {
         // Planned again: the host before it may have written the skill that they share.
         engine.install().run(&place(host))?;
-        context.printer.note_line(&format!("Installed {} for {}. New sessions use it.", host.component, host.agent));
+        context.printer.note_line(&format!("Installed hooks for {}; new sessions use them.", host.agent));
         install::print_host_hints(context, engine, host, InstallScope::User, true);
     }
     if let Some((_, plan)) = hooks.first() {

@@ -9,7 +9,7 @@ use rethread_testing::{TestHome, files_below};
 use serde_json::{Value, json};
 
 const EXTENSION: &str = ".pi/agent/extensions/rethread.ts";
-const SKILL: &str = ".pi/agent/skills/rethread/SKILL.md";
+const SKILL: &str = ".agents/skills/rethread/SKILL.md";
 const SETTINGS: &str = ".claude/settings.json";
 
 fn read(home: &TestHome, path: &str) -> String {
@@ -46,7 +46,7 @@ fn pi_extension_and_skill_are_installed_and_removed_completely() {
     assert_snapshot!("pi_doctor_ok", hooks_in_doctor(&home));
     assert_snapshot!("pi_uninstall_json", home.snapshot(&["uninstall", "pi", "--json"]));
     assert_eq!(files_below(&home.path(".pi")), [home.path(".pi/agent/extensions/theirs.ts")]);
-    assert!(!home.path(".pi/agent/skills").exists());
+    assert!(!home.path(".agents").exists());
 }
 
 // D55

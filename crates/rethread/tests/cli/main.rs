@@ -14,6 +14,7 @@ mod facts;
 mod forget;
 mod install;
 mod install_files;
+mod install_hosts;
 mod own_files;
 mod pi_extension;
 mod scope;

@@ -39,7 +39,10 @@ fn reading_and_hooks_are_asked_for_separately() {
     assert!(!screen.contains("Installed hooks"), "{screen}");
     assert!(home.has_rethread_dir() && !home.path(".claude/settings.json").exists());
     let (_, screen) = home.run_in_terminal(&["init"], "n\ny\n");
-    assert!(screen.contains("Installed hooks for claude-code") && screen.contains("claude mcp add"), "{screen}");
+    assert!(
+        screen.contains("Installed hooks for claude-code") && screen.contains("rethread install --all --mcp"),
+        "{screen}"
+    );
     assert!(home.path(".claude/settings.json").exists());
 }
 

@@ -13,8 +13,18 @@ pub(super) fn remove(text: &str, steps: &[usize]) -> Option<String> {
         parents.push(&members.get(*at)?.1);
     }
     let is_flow = |node: &Node| text[node.start..].starts_with(['{', '[']);
+    // The key of a container; a comment beside it is the user's.
+    let has_comment = |depth: usize| match &parents[depth - 1].kind {
+        Kind::Map(members) => members
+            .get(steps[depth - 1])
+            .is_none_or(|(key, _)| text[key.end..].lines().next().is_some_and(|rest| rest.contains('#'))),
+        _ => true,
+    };
+    let is_ours_alone = |depth: usize| {
+        size(parents[depth]) == 1 && !is_flow(parents[depth]) && !is_flow(parents[depth - 1]) && !has_comment(depth)
+    };
     let mut depth = steps.len() - 1;
-    while depth > 0 && size(parents[depth]) == 1 && !is_flow(parents[depth]) && !is_flow(parents[depth - 1]) {
+    while depth > 0 && is_ours_alone(depth) {
         depth -= 1;
     }
     let (parent, at) = (parents[depth], steps[depth]);
