@@ -50,7 +50,8 @@ def _run(event, timeout):
     """Runs the hook with one event. Returns its output; None on a timeout, empty if it cannot be started."""
     try:
         # A session of its own, so that Ctrl+C does not stop the hook halfway.
-        process = subprocess.Popen([PROGRAM, "hook", "hermes"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen([PROGRAM, "hook", "hermes"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)
     except OSError:
         return b""
     try:
