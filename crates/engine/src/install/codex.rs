@@ -2,7 +2,6 @@
 
 use rethread_model::Agent;
 
-use super::InstallScope;
 use super::entry::{Entry, server};
 use super::hook_groups::{TIMEOUT_SECONDS, group};
 use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile, Switch};
@@ -13,8 +12,10 @@ const EVENTS: [&str; 7] =
     ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop", "SessionEnd"];
 /// Codex allows no more for `SessionEnd`.
 const END_TIMEOUT_SECONDS: u64 = 3;
+const TRUST_NOTE: &str = "Codex runs new hooks only after you trust them: start codex and run /hooks";
 
-pub(super) static INSTALLER: HostInstaller = HostInstaller { agent: Agent::Codex, files, note, switches, ..DEFAULTS };
+pub(super) static INSTALLER: HostInstaller =
+    HostInstaller { agent: Agent::Codex, files, note: |_| Some(TRUST_NOTE), switches, ..DEFAULTS };
 
 fn files(place: &Place<'_>) -> HostFiles {
     let timeout = |event: &str| if event == "SessionEnd" { END_TIMEOUT_SECONDS } else { TIMEOUT_SECONDS };
@@ -32,10 +33,6 @@ fn files(place: &Place<'_>) -> HostFiles {
         }),
         ..HostFiles::default()
     }
-}
-
-fn note(_: InstallScope) -> Option<&'static str> {
-    Some("Codex runs new hooks only after you trust them: start codex and run /hooks")
 }
 
 fn switches(place: &Place<'_>) -> Vec<Switch> {

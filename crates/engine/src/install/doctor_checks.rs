@@ -78,32 +78,21 @@ impl InstallService<'_> {
         let again = format!("run: rethread install claude-code --plugin {}", folder.display());
         let known = self.binary().unwrap_or_default();
         let place = Place { install: self, agent: Agent::ClaudeCode, scope: InstallScope::User, binary: &known };
-        let entries = [claude_code::hooks(&known)];
-        let settings = ParsedSettings::read(hooks.clone(), Syntax::Json);
-        let called = settings.as_ref().map(|settings| entries[0].called_programs(&settings.value, &place.owner()));
-        match called.ok().and_then(|called| called.into_iter().next()) {
-            Some(called) => {
-                let binary = self.expected_program(&called);
-                let place = Place { binary: &binary, ..place };
-                let is_up_to_date = settings.is_ok_and(|settings| {
-                    settings
-                        .with(&[claude_code::hooks(&binary)], &place.owner())
-                        .is_ok_and(|text| text == settings.text())
-                });
-                let check = HookCheck {
-                    host: &claude_code::INSTALLER,
-                    path: &hooks,
-                    called_binary: &called,
-                    binary: &binary,
-                    is_up_to_date,
-                };
-                check.report(&again, diagnosis);
-            }
-            None => {
-                let message = format!("the plugin {} has no hooks in {}", used.name, hooks.display());
-                diagnosis.add(AREA, FindingLevel::Problem, message, Some(&again));
-            }
-        }
+        let settings = ParsedSettings::read(hooks.clone(), Syntax::Json).ok();
+        let programs =
+            |settings: &ParsedSettings| claude_code::hooks(&known).called_programs(&settings.value, &place.owner());
+        let called = settings.as_ref().and_then(|settings| programs(settings).into_iter().next());
+        let Some((settings, called)) = settings.zip(called) else {
+            let message = format!("the plugin {} has no hooks in {}", used.name, hooks.display());
+            return diagnosis.add(AREA, FindingLevel::Problem, message, Some(&again));
+        };
+        let binary = self.expected_program(&called);
+        let owner = Place { binary: &binary, ..place };
+        let expected = settings.with(&[claude_code::hooks(&binary)], &owner.owner());
+        let is_up_to_date = expected.is_ok_and(|text| text == settings.text());
+        let host = &claude_code::INSTALLER;
+        let check = HookCheck { host, path: &hooks, called_binary: &called, binary: &binary, is_up_to_date };
+        check.report(&again, diagnosis);
     }
 
     /// The program that hooks should call if they call `called` now. For a build, any installed program will do.

@@ -78,12 +78,11 @@ impl Place<'_> {
         let Some(before) = settings.file.before.clone().filter(|_| settings.has_any(&entries, &self.owner())) else {
             return nothing();
         };
-        let after = match record.filter(|record| record.matches_text(&before)) {
-            Some(record) => record.original,
-            None => {
-                let edited = file.syntax.without(&before, &entries, &self.owner());
-                Some(edited.ok_or_else(|| InstallError::NotRemovable(file.path.clone()))?)
-            }
+        let after = if let Some(record) = record.filter(|record| record.matches_text(&before)) {
+            record.original
+        } else {
+            let edited = file.syntax.without(&before, &entries, &self.owner());
+            Some(edited.ok_or_else(|| InstallError::NotRemovable(file.path.clone()))?)
         };
         // A file that was not there before may have brought its folders with it.
         let top = self.top_folder();

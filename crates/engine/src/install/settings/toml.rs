@@ -21,7 +21,9 @@ pub(super) fn with(text: &str, entries: &[Entry], owner: &Owner<'_>) -> Result<S
 /// The settings without our entries; `None` if they cannot be changed.
 pub(super) fn without(text: &str, entries: &[Entry], owner: &Owner<'_>) -> Option<String> {
     let edited = edit(text, |document| {
-        entries.iter().for_each(|entry| remove(document, entry, owner));
+        for entry in entries {
+            remove(document, entry, owner);
+        }
         Ok(())
     });
     edited?.ok()
@@ -133,11 +135,11 @@ fn place_items(item: &mut Item, values: &[Value], owner: &Owner<'_>) -> Option<(
     match item {
         Item::ArrayOfTables(tables) => {
             tables.retain(|table| is_kept(&table_to_json(table)));
-            missing.iter().for_each(|value| tables.push(to_table(value)));
+            tables.extend(missing.into_iter().map(to_table));
         }
         Item::Value(TomlValue::Array(array)) => {
             array.retain(|value| is_kept(&value_to_json(value)));
-            missing.iter().for_each(|value| array.push(to_value(value)));
+            array.extend(missing.into_iter().map(to_value));
         }
         _ => return None,
     }

@@ -48,10 +48,10 @@ fn strip(value: &mut Value, keys: &[&str], entry: &Entry, owner: &Owner<'_>) {
         return;
     }
     match (entry, value) {
-        (Entry::Member(_, wanted), Value::Object(object)) => {
-            if object.get(NAME).is_some_and(|member| owner.is_our_member(member, wanted)) {
-                object.shift_remove(NAME);
-            }
+        (Entry::Member(_, wanted), Value::Object(object))
+            if object.get(NAME).is_some_and(|member| owner.is_our_member(member, wanted)) =>
+        {
+            object.shift_remove(NAME);
         }
         (Entry::Items(_, wanted), Value::Array(items)) => items.retain(|item| !owner.is_our_item(item, wanted)),
         _ => {}
