@@ -196,9 +196,10 @@ impl ToolOutput {
 
     /// The result of every call while the memory cannot be opened.
     pub(super) fn unavailable(failure: &Failure) -> Self {
-        let mut text = format!("error: {}", failure.source);
-        failure.causes().iter().for_each(|cause| text += &format!("\ncause: {cause}"));
-        failure.hints.iter().for_each(|hint| text += &format!("\nhint: {hint}"));
+        let causes = failure.causes().into_iter().map(|cause| format!("cause: {cause}"));
+        let hints = failure.hints.iter().map(|hint| format!("hint: {hint}"));
+        let lines = [format!("error: {}", failure.source)].into_iter().chain(causes).chain(hints);
+        let text = lines.collect::<Vec<_>>().join("\n");
         Self { text: wrap_for_model(&text, text.len(), ""), is_error: true }
     }
 }
