@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use rethread_model::Agent;
 use serde_json::json;
 
-use super::entry::{Entry, NAME, hook_command};
+use super::entry::{NAME, SettingsEntry, hook_command};
 use super::hook_groups::{Event, TIMEOUT_SECONDS, groups};
-use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile, Skill, Switch};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SettingsFile, Skill, Switch};
 use super::settings::Syntax;
 use super::{InstallScope, skill_text};
 use crate::install::InstallService;
@@ -29,7 +29,7 @@ const EVENTS: [Event; 7] = [
 pub(super) static INSTALLER: HostInstaller =
     HostInstaller { agent: Agent::ClaudeCode, skill: Skill::Own, files, switches, ..DEFAULTS };
 
-fn files(place: &Place<'_>) -> HostFiles {
+fn files(place: &HostPlace<'_>) -> HostFiles {
     let settings = |path| SettingsFile { path, syntax: Syntax::Json, entries: vec![hooks(place.binary)] };
     let install = place.install;
     HostFiles {
@@ -38,7 +38,7 @@ fn files(place: &Place<'_>) -> HostFiles {
         server: Some(SettingsFile {
             path: server_path(place),
             syntax: Syntax::Json,
-            entries: vec![Entry::Member(
+            entries: vec![SettingsEntry::Member(
                 &["mcpServers"],
                 json!({"type": "stdio", "command": place.program(), "args": ["mcp"]}),
             )],
@@ -51,12 +51,12 @@ fn files(place: &Place<'_>) -> HostFiles {
 
 /// Our hooks. A line for the shell works in every version; older ones ignore `args` and would give the input to the
 /// shell itself. Without a timeout, Claude Code stops the `SessionEnd` hook after 1.5 seconds.
-pub(super) fn hooks(binary: &str) -> Entry {
+pub(super) fn hooks(binary: &str) -> SettingsEntry {
     groups(&["hooks"], &EVENTS, &hook_command(binary, Agent::ClaudeCode), TIMEOUT_SECONDS)
 }
 
 /// Claude Code keeps the servers of a user in its state file, which is beside its folder unless that was moved.
-fn server_path(place: &Place<'_>) -> PathBuf {
+fn server_path(place: &HostPlace<'_>) -> PathBuf {
     let config = place.install.engine.source_config();
     match place.scope {
         InstallScope::Project => place.install.project_folder().join(".mcp.json"),
@@ -65,7 +65,7 @@ fn server_path(place: &Place<'_>) -> PathBuf {
     }
 }
 
-fn switches(place: &Place<'_>) -> Vec<Switch> {
+fn switches(place: &HostPlace<'_>) -> Vec<Switch> {
     let path = place.install.claude_settings(place.scope);
     vec![Switch { path, syntax: Syntax::Json, keys: &["disableAllHooks"], off: true }]
 }
@@ -89,6 +89,6 @@ impl InstallService<'_> {
     }
 
     fn claude_file(self, scope: InstallScope, name: &str) -> PathBuf {
-        Place { install: self, agent: Agent::ClaudeCode, scope, binary: NAME }.file(".claude", name)
+        HostPlace { install: self, agent: Agent::ClaudeCode, scope, binary: NAME }.file(".claude", name)
     }
 }

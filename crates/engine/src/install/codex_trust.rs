@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::doctor_checks::AREA;
 use super::entry::{Owner, handlers, value_at};
-use super::host::Place;
+use super::host::HostPlace;
 use super::settings::Syntax;
 use super::settings_plan::ParsedSettings;
 use crate::reports::{Diagnosis, FindingLevel};
@@ -16,7 +16,7 @@ use crate::reports::{Diagnosis, FindingLevel};
 const DEFAULT_TIMEOUT: u64 = 600;
 
 /// Reports hooks that Codex holds back. It stores what the user trusted in `config.toml`.
-pub(super) fn check(place: &Place<'_>, settings: &ParsedSettings, diagnosis: &mut Diagnosis) {
+pub(super) fn check(place: &HostPlace<'_>, settings: &ParsedSettings, diagnosis: &mut Diagnosis) {
     let Ok(config) = ParsedSettings::read(place.home().join("config.toml"), Syntax::Toml) else { return };
     let trusted = value_at(&config.value, &["hooks", "state"]).cloned().unwrap_or_default();
     let paths = [settings.file.path.as_path(), settings.file.target.as_path()];

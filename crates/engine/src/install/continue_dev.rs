@@ -3,8 +3,8 @@
 use rethread_model::Agent;
 use serde_json::json;
 
-use super::entry::{Entry, NAME};
-use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SERVER_ONLY, SettingsFile, Skill};
+use super::entry::{NAME, SettingsEntry};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SERVER_ONLY, SettingsFile, Skill};
 use super::settings::Syntax;
 
 pub(super) static INSTALLER: HostInstaller = HostInstaller {
@@ -16,7 +16,7 @@ pub(super) static INSTALLER: HostInstaller = HostInstaller {
     ..DEFAULTS
 };
 
-fn files(place: &Place<'_>) -> HostFiles {
+fn files(place: &HostPlace<'_>) -> HostFiles {
     let server = json!({"name": NAME, "command": place.binary, "args": ["mcp"]});
     HostFiles {
         server: Some(SettingsFile {
@@ -24,10 +24,10 @@ fn files(place: &Place<'_>) -> HostFiles {
             syntax: Syntax::Yaml,
             // Continue refuses a file without the first three.
             entries: vec![
-                Entry::Default("name", json!("Local Config")),
-                Entry::Default("version", json!("1.0.0")),
-                Entry::Default("schema", json!("v1")),
-                Entry::Items(&["mcpServers"], vec![server]),
+                SettingsEntry::Default("name", json!("Local Config")),
+                SettingsEntry::Default("version", json!("1.0.0")),
+                SettingsEntry::Default("schema", json!("v1")),
+                SettingsEntry::Items(&["mcpServers"], vec![server]),
             ],
         }),
         ..HostFiles::default()

@@ -3,8 +3,8 @@
 use rethread_model::Agent;
 use serde_json::json;
 
-use super::entry::{Entry, server};
-use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile, Skill};
+use super::entry::{SettingsEntry, server};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SettingsFile, Skill};
 use super::settings::Syntax;
 
 const EVENTS: [&str; 9] = [
@@ -22,18 +22,18 @@ const EVENTS: [&str; 9] = [
 pub(super) static INSTALLER: HostInstaller =
     HostInstaller { agent: Agent::Cursor, skill: Skill::Own, files, ..DEFAULTS };
 
-fn files(place: &Place<'_>) -> HostFiles {
+fn files(place: &HostPlace<'_>) -> HostFiles {
     let hooks = EVENTS.map(|event| (event, json!({"command": place.command()})));
     HostFiles {
         settings: vec![SettingsFile {
             path: place.file(".cursor", "hooks.json"),
             syntax: Syntax::Json,
-            entries: vec![Entry::Default("version", json!(1)), Entry::Hooks(&["hooks"], hooks.into())],
+            entries: vec![SettingsEntry::Default("version", json!(1)), SettingsEntry::Hooks(&["hooks"], hooks.into())],
         }],
         server: Some(SettingsFile {
             path: place.file(".cursor", "mcp.json"),
             syntax: Syntax::Json,
-            entries: vec![Entry::Member(&["mcpServers"], server(place.program()))],
+            entries: vec![SettingsEntry::Member(&["mcpServers"], server(place.program()))],
         }),
         ..HostFiles::default()
     }

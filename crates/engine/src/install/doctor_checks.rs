@@ -8,7 +8,7 @@ use super::codex_trust;
 use super::entry::NAME;
 use super::file_change::FileChange;
 use super::hook_check::HookCheck;
-use super::host::{HostFiles, Place, Switch};
+use super::host::{HostFiles, HostPlace, Switch};
 use super::program::is_in_build_folder;
 use super::settings::Syntax;
 use super::settings_plan::ParsedSettings;
@@ -77,7 +77,7 @@ impl InstallService<'_> {
         };
         let again = format!("run: rethread install claude-code --plugin {}", folder.display());
         let known = self.binary().unwrap_or_default();
-        let place = Place { install: self, agent: Agent::ClaudeCode, scope: InstallScope::User, binary: &known };
+        let place = HostPlace { install: self, agent: Agent::ClaudeCode, scope: InstallScope::User, binary: &known };
         let settings = ParsedSettings::read(hooks.clone(), Syntax::Json).ok();
         let programs =
             |settings: &ParsedSettings| claude_code::hooks(&known).called_programs(&settings.value, &place.owner());
@@ -87,7 +87,7 @@ impl InstallService<'_> {
             return diagnosis.add(AREA, FindingLevel::Problem, message, Some(&again));
         };
         let binary = self.expected_program(&called);
-        let owner = Place { binary: &binary, ..place };
+        let owner = HostPlace { binary: &binary, ..place };
         let expected = settings.with(&[claude_code::hooks(&binary)], &owner.owner());
         let is_up_to_date = expected.is_ok_and(|text| text == settings.text());
         let host = &claude_code::INSTALLER;
@@ -113,13 +113,13 @@ impl InstallService<'_> {
 
 impl HostInstaller {
     /// Whether the host was used on this machine.
-    fn is_found(&self, place: &Place<'_>) -> bool {
+    fn is_found(&self, place: &HostPlace<'_>) -> bool {
         let files = (self.files)(place);
         let paths = files.settings.iter().map(|file| &file.path).chain(files.own.iter().map(|(path, _)| path));
         place.install.has_agent(self.agent) || paths.into_iter().any(|path| path.exists())
     }
 
-    fn report_missing(&self, place: &Place<'_>, diagnosis: &mut Diagnosis) {
+    fn report_missing(&self, place: &HostPlace<'_>, diagnosis: &mut Diagnosis) {
         let files = (self.files)(place);
         let (label, what) = (self.agent.label(), self.component);
         let message = match files.settings.first() {
@@ -133,13 +133,13 @@ impl HostInstaller {
     }
 
     /// The command that installs it again in this scope.
-    fn again(&self, place: &Place<'_>) -> String {
+    fn again(&self, place: &HostPlace<'_>) -> String {
         let scope = if place.scope == InstallScope::Project { " --project" } else { "" };
         format!("run: rethread install {}{scope}", self.agent)
     }
 
     /// Reports on one scope. Returns whether it is installed there, or cannot be read.
-    fn check(&self, place: &Place<'_>, diagnosis: &mut Diagnosis) -> bool {
+    fn check(&self, place: &HostPlace<'_>, diagnosis: &mut Diagnosis) -> bool {
         let files = (self.files)(place);
         self.check_server(place, &files, diagnosis);
         let mut is_called = false;
@@ -166,7 +166,7 @@ impl HostInstaller {
     /// Reports on the hooks in one settings file.
     fn check_settings(
         &self,
-        place: &Place<'_>,
+        place: &HostPlace<'_>,
         settings: &ParsedSettings,
         called: &[String],
         diagnosis: &mut Diagnosis,
@@ -176,7 +176,7 @@ impl HostInstaller {
         }
         let path = &settings.file.path;
         let binary = place.install.expected_program(&called[0]);
-        let expected = Place { binary: &binary, ..*place };
+        let expected = HostPlace { binary: &binary, ..*place };
         let files = (self.files)(&expected);
         let wanted = files.settings.iter().chain(&files.former).find(|file| file.path == *path);
         let is_up_to_date = wanted.is_some_and(|file| {
@@ -197,7 +197,7 @@ impl HostInstaller {
     }
 
     /// Reports a setting that turns our hooks off. Returns whether there is one.
-    fn check_switches(&self, place: &Place<'_>, diagnosis: &mut Diagnosis) -> bool {
+    fn check_switches(&self, place: &HostPlace<'_>, diagnosis: &mut Diagnosis) -> bool {
         let is_off = |switch: &Switch| {
             let settings = ParsedSettings::read(switch.path.clone(), switch.syntax);
             let value =
@@ -218,7 +218,7 @@ impl HostInstaller {
     }
 
     /// Reports on a plugin or extension: the first of our own files that calls the program.
-    fn check_own_file(&self, place: &Place<'_>, files: &HostFiles, diagnosis: &mut Diagnosis) -> bool {
+    fn check_own_file(&self, place: &HostPlace<'_>, files: &HostFiles, diagnosis: &mut Diagnosis) -> bool {
         let calls_program = |(_, text): &&(PathBuf, String)| program_in(text).is_some();
         let Some((path, _)) = files.own.iter().find(calls_program) else { return false };
         let Some(text) = FileChange::read(path.clone()).ok().and_then(|file| file.before) else { return false };
@@ -233,7 +233,7 @@ impl HostInstaller {
         }
         let called = program_in(&text).unwrap_or_default();
         let binary = place.install.expected_program(&called);
-        let expected = Place { binary: &binary, ..*place };
+        let expected = HostPlace { binary: &binary, ..*place };
         let is_up_to_date = self.plan(&expected, false).is_ok_and(|plan| plan.is_empty());
         let binary = if called == NAME && expected.program() == NAME { NAME } else { binary.as_str() };
         let check = HookCheck { host: self, path, called_binary: &called, binary, is_up_to_date };
@@ -242,7 +242,7 @@ impl HostInstaller {
     }
 
     /// Reports on the MCP server, if it is set up.
-    fn check_server(&self, place: &Place<'_>, files: &HostFiles, diagnosis: &mut Diagnosis) {
+    fn check_server(&self, place: &HostPlace<'_>, files: &HostFiles, diagnosis: &mut Diagnosis) {
         let Some(file) = &files.server else { return };
         // A file that cannot be read is reported with the hooks, if it has any.
         let Ok(settings) = ParsedSettings::read(file.path.clone(), file.syntax) else { return };

@@ -3,9 +3,9 @@
 use rethread_model::Agent;
 use serde_json::json;
 
-use super::entry::Entry;
+use super::entry::SettingsEntry;
 use super::hook_groups::{Event, TIMEOUT_SECONDS, groups};
-use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SettingsFile};
 use super::settings::Syntax;
 
 /// Tools that change files or may do so.
@@ -22,7 +22,7 @@ const EVENTS: [Event; 7] = [
 
 pub(super) static INSTALLER: HostInstaller = HostInstaller { agent: Agent::Droid, files, ..DEFAULTS };
 
-fn files(place: &Place<'_>) -> HostFiles {
+fn files(place: &HostPlace<'_>) -> HostFiles {
     let server = json!({"type": "stdio", "command": place.program(), "args": ["mcp"]});
     HostFiles {
         settings: vec![SettingsFile {
@@ -33,7 +33,7 @@ fn files(place: &Place<'_>) -> HostFiles {
         server: Some(SettingsFile {
             path: place.file(".factory", "mcp.json"),
             syntax: Syntax::Jsonc,
-            entries: vec![Entry::Member(&["mcpServers"], server)],
+            entries: vec![SettingsEntry::Member(&["mcpServers"], server)],
         }),
         ..HostFiles::default()
     }

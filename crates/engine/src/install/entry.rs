@@ -13,7 +13,7 @@ pub(super) type KeyPath = &'static [&'static str];
 
 /// Something of ours in a settings file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Entry {
+pub(super) enum SettingsEntry {
     /// A list for each event in the object at this path. Events that have no hook of ours any more lose it.
     Hooks(KeyPath, Vec<(&'static str, Value)>),
     /// Values in the list at this path.
@@ -148,40 +148,40 @@ pub(super) fn includes(value: &Value, wanted: &Value) -> bool {
     }
 }
 
-impl Entry {
+impl SettingsEntry {
     /// The programs that this entry calls in parsed settings.
     pub(super) fn called_programs(&self, settings: &Value, owner: &Owner<'_>) -> Vec<String> {
         match self {
-            Entry::Hooks(at, _) => {
+            SettingsEntry::Hooks(at, _) => {
                 let events =
                     value_at(settings, at).and_then(Value::as_object).into_iter().flat_map(|events| events.values());
                 let groups = events.filter_map(Value::as_array).flatten();
                 let hooks = groups.flat_map(|group| handlers(group).map_or(std::slice::from_ref(group), Vec::as_slice));
                 hooks.filter_map(|hook| owner.hook_program(hook)).collect()
             }
-            Entry::Items(list, _) => {
+            SettingsEntry::Items(list, _) => {
                 let items = value_at(settings, list).and_then(Value::as_array).into_iter().flatten();
                 items.filter_map(|item| owner.hook_program(item).or_else(|| owner.server_program(item))).collect()
             }
-            Entry::Member(object, _) => {
+            SettingsEntry::Member(object, _) => {
                 let member = value_at(settings, object).and_then(|object| object.get(NAME));
                 member.and_then(|member| owner.server_program(member)).into_iter().collect()
             }
-            Entry::Default(..) => Vec::new(),
+            SettingsEntry::Default(..) => Vec::new(),
         }
     }
 
     /// Whether parsed settings have something of this entry.
     pub(super) fn is_in(&self, settings: &Value, owner: &Owner<'_>) -> bool {
         match self {
-            Entry::Hooks(..) => !self.called_programs(settings, owner).is_empty(),
-            Entry::Items(list, wanted) => value_at(settings, list)
+            SettingsEntry::Hooks(..) => !self.called_programs(settings, owner).is_empty(),
+            SettingsEntry::Items(list, wanted) => value_at(settings, list)
                 .and_then(Value::as_array)
                 .is_some_and(|items| items.iter().any(|item| owner.is_our_item(item, wanted))),
-            Entry::Member(object, wanted) => value_at(settings, object)
+            SettingsEntry::Member(object, wanted) => value_at(settings, object)
                 .and_then(|object| object.get(NAME))
                 .is_some_and(|member| owner.is_our_member(member, wanted)),
-            Entry::Default(..) => false,
+            SettingsEntry::Default(..) => false,
         }
     }
 
@@ -191,11 +191,11 @@ impl Entry {
             return Err(SettingsProblem::new(&[], "an object"));
         }
         match self {
-            Entry::Hooks(at, events) => {
+            SettingsEntry::Hooks(at, events) => {
                 check_objects(settings, at)?;
                 events.iter().try_for_each(|(event, wanted)| check_event(settings, at, event, wanted))
             }
-            Entry::Items(list, _) => {
+            SettingsEntry::Items(list, _) => {
                 check_objects(settings, &list[..list.len() - 1])?;
                 let is_list = |value: &Value| value.is_array() || value.is_null();
                 value_at(settings, list)
@@ -203,8 +203,8 @@ impl Entry {
                     .then_some(())
                     .ok_or_else(|| SettingsProblem::new(list, "a list"))
             }
-            Entry::Member(object, _) => check_objects(settings, object),
-            Entry::Default(..) => Ok(()),
+            SettingsEntry::Member(object, _) => check_objects(settings, object),
+            SettingsEntry::Default(..) => Ok(()),
         }
     }
 }

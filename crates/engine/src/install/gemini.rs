@@ -2,9 +2,9 @@
 
 use rethread_model::Agent;
 
-use super::entry::{Entry, server};
+use super::entry::{SettingsEntry, server};
 use super::hook_groups::{Event, TIMEOUT_MILLISECONDS, groups};
-use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile, Switch};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SettingsFile, Switch};
 use super::settings::Syntax;
 
 /// Tools that change files or may do so.
@@ -21,7 +21,7 @@ const EVENTS: [Event; 6] = [
 
 pub(super) static INSTALLER: HostInstaller = HostInstaller { agent: Agent::Gemini, files, switches, ..DEFAULTS };
 
-fn files(place: &Place<'_>) -> HostFiles {
+fn files(place: &HostPlace<'_>) -> HostFiles {
     let file = |entry| SettingsFile {
         path: place.file(".gemini", "settings.json"),
         syntax: Syntax::Jsonc,
@@ -29,12 +29,12 @@ fn files(place: &Place<'_>) -> HostFiles {
     };
     HostFiles {
         settings: vec![file(groups(&["hooks"], &EVENTS, &place.command(), TIMEOUT_MILLISECONDS))],
-        server: Some(file(Entry::Member(&["mcpServers"], server(place.program())))),
+        server: Some(file(SettingsEntry::Member(&["mcpServers"], server(place.program())))),
         ..HostFiles::default()
     }
 }
 
-fn switches(place: &Place<'_>) -> Vec<Switch> {
+fn switches(place: &HostPlace<'_>) -> Vec<Switch> {
     let switch =
         |keys| Switch { path: place.file(".gemini", "settings.json"), syntax: Syntax::Jsonc, keys, off: false };
     vec![switch(&["hooksConfig", "enabled"]), switch(&["tools", "enableHooks"])]

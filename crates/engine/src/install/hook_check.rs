@@ -5,7 +5,7 @@ use std::path::Path;
 use super::HostInstaller;
 use super::doctor_checks::AREA;
 use super::entry::NAME;
-use super::host::Place;
+use super::host::HostPlace;
 use super::program::is_in_build_folder;
 use crate::reports::{Diagnosis, FindingLevel};
 
@@ -22,7 +22,7 @@ pub(super) struct HookCheck<'a> {
 
 impl HookCheck<'_> {
     /// Reports on them, unless they call a program by its name that is not in `PATH`.
-    pub(super) fn report_in(&self, place: &Place<'_>, again: &str, diagnosis: &mut Diagnosis) {
+    pub(super) fn report_in(&self, place: &HostPlace<'_>, again: &str, diagnosis: &mut Diagnosis) {
         if self.called_binary != NAME {
             return self.report(again, diagnosis);
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::entry::{Entry, KeyPath};
+use super::entry::{KeyPath, SettingsEntry};
 
 /// How long a host waits for our hook, in seconds. It takes milliseconds.
 pub(super) const TIMEOUT_SECONDS: u64 = 5;
@@ -13,9 +13,9 @@ pub(super) const TIMEOUT_MILLISECONDS: u64 = TIMEOUT_SECONDS * 1000;
 pub(super) type Event = (&'static str, Option<&'static str>);
 
 /// One group per event, each with one hook. `timeout` is in the unit of the host.
-pub(super) fn groups(at: KeyPath, events: &[Event], command: &str, timeout: u64) -> Entry {
+pub(super) fn groups(at: KeyPath, events: &[Event], command: &str, timeout: u64) -> SettingsEntry {
     let groups = events.iter().map(|(event, matcher)| (*event, group(*matcher, command, timeout)));
-    Entry::Hooks(at, groups.collect())
+    SettingsEntry::Hooks(at, groups.collect())
 }
 
 /// A group with one hook.

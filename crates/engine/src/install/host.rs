@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rethread_ingest::agents::format_of;
 use rethread_model::Agent;
 
-use super::entry::{Entry, KeyPath, NAME, Owner, hook_command};
+use super::entry::{KeyPath, NAME, Owner, SettingsEntry, hook_command};
 use super::file_change::InstallPlan;
 use super::settings::Syntax;
 use super::{INSTALLERS, InstallError, InstallScope, is_own_file, plan_file_removal, plan_files, skill_text};
@@ -27,11 +27,11 @@ pub struct HostInstaller {
     /// Which skill it reads.
     pub(super) skill: Skill,
     /// What it gets.
-    pub(super) files: fn(&Place<'_>) -> HostFiles,
+    pub(super) files: fn(&HostPlace<'_>) -> HostFiles,
     /// What the user has to do after an install.
     pub(super) note: fn(InstallScope) -> Option<&'static str>,
     /// Settings that turn our hooks off.
-    pub(super) switches: fn(&Place<'_>) -> Vec<Switch>,
+    pub(super) switches: fn(&HostPlace<'_>) -> Vec<Switch>,
 }
 
 /// The defaults of most hosts, for `..DEFAULTS`.
@@ -74,7 +74,7 @@ pub(super) struct HostFiles {
 pub(super) struct SettingsFile {
     pub(super) path: PathBuf,
     pub(super) syntax: Syntax,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<SettingsEntry>,
 }
 
 /// A setting with which the user turned our hooks off.
@@ -89,7 +89,7 @@ pub(super) struct Switch {
 
 /// Where a host is installed, and what it calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct HostPlace<'a> {
     pub(super) install: InstallService<'a>,
     pub(super) agent: Agent,
     pub(super) scope: InstallScope,
@@ -97,7 +97,7 @@ pub(super) struct Place<'a> {
     pub(super) binary: &'a str,
 }
 
-impl Place<'_> {
+impl HostPlace<'_> {
     /// A file in the agent's folder of the user, or in the folder of that name in the project.
     pub(super) fn file(&self, in_project: &str, name: &str) -> PathBuf {
         match self.scope {
@@ -179,15 +179,15 @@ impl HostInstaller {
         install: InstallService<'a>,
         scope: InstallScope,
         binary: &'a str,
-    ) -> Result<Place<'a>, InstallError> {
+    ) -> Result<HostPlace<'a>, InstallError> {
         if scope == InstallScope::Project && !self.has_project_scope {
             return Err(InstallError::NoProjectScope(self.agent));
         }
-        Ok(Place { install, agent: self.agent, scope, binary })
+        Ok(HostPlace { install, agent: self.agent, scope, binary })
     }
 
     /// Plans hooks that call the program, and the MCP server if it is wanted.
-    pub(super) fn plan(&self, place: &Place<'_>, with_mcp: bool) -> Result<InstallPlan, InstallError> {
+    pub(super) fn plan(&self, place: &HostPlace<'_>, with_mcp: bool) -> Result<InstallPlan, InstallError> {
         let files = (self.files)(place);
         if !with_mcp && !self.has_hooks() {
             return Err(InstallError::OnlyServer(self.agent));
@@ -212,7 +212,7 @@ impl HostInstaller {
     }
 
     /// Plans removing everything of ours. The shared skill stays while another host uses it.
-    pub(super) fn plan_removal(&self, place: &Place<'_>) -> Result<InstallPlan, InstallError> {
+    pub(super) fn plan_removal(&self, place: &HostPlace<'_>) -> Result<InstallPlan, InstallError> {
         let files = (self.files)(place);
         let top = place.top_folder();
         let mut own: Vec<PathBuf> =
@@ -231,7 +231,7 @@ impl HostInstaller {
     }
 
     /// Whether another host that is installed in the same scope reads the shared skill.
-    fn is_skill_needed(&self, place: &Place<'_>) -> bool {
+    fn is_skill_needed(&self, place: &HostPlace<'_>) -> bool {
         let others = INSTALLERS.into_iter().filter(|host| host.skill == Skill::Shared && host.agent != self.agent);
         let mut places =
             others.filter_map(|host| Some((host, host.place(place.install, place.scope, place.binary).ok()?)));
@@ -239,7 +239,7 @@ impl HostInstaller {
     }
 
     /// Whether something of ours calls the hook.
-    pub(super) fn is_installed(&self, place: &Place<'_>) -> bool {
+    pub(super) fn is_installed(&self, place: &HostPlace<'_>) -> bool {
         let files = (self.files)(place);
         let is_ours = |path: &Path| std::fs::read_to_string(path).is_ok_and(|text| is_own_file(&text));
         files.own.iter().any(|(path, _)| is_ours(path)) || files.settings.iter().any(|file| place.has_entries(file))
@@ -260,7 +260,7 @@ impl HostFiles {
     }
 
     /// Everything that is ours in one settings file.
-    pub(super) fn entries_in(&self, path: &Path) -> Vec<Entry> {
+    pub(super) fn entries_in(&self, path: &Path) -> Vec<SettingsEntry> {
         let file = self.by_path(true).into_iter().find(|file| file.path == path);
         file.map(|file| file.entries).unwrap_or_default()
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rethread_testing::files_below;
 use serde_json::Value;
 
-use super::host::{HostFiles, Place, SettingsFile};
+use super::host::{HostFiles, HostPlace, SettingsFile};
 use super::settings::Syntax;
 use super::*;
 use crate::{Engine, Environment};
@@ -26,7 +26,7 @@ fn location(host: &'static HostInstaller, scope: InstallScope, with_mcp: bool) -
 }
 
 fn host_files(engine: &Engine, host: &HostInstaller, scope: InstallScope) -> HostFiles {
-    (host.files)(&Place { install: engine.install(), agent: host.agent, scope, binary: "/opt/rethread" })
+    (host.files)(&HostPlace { install: engine.install(), agent: host.agent, scope, binary: "/opt/rethread" })
 }
 
 /// The files of agents: their contents by path, without our own records.

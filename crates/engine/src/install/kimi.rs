@@ -3,9 +3,9 @@
 use rethread_model::Agent;
 use serde_json::{Value, json};
 
-use super::entry::{Entry, server};
+use super::entry::{SettingsEntry, server};
 use super::hook_groups::{Event, TIMEOUT_SECONDS};
-use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SettingsFile};
 use super::settings::Syntax;
 
 /// Tools that change files or may do so.
@@ -25,18 +25,18 @@ const EVENTS: [Event; 9] = [
 pub(super) static INSTALLER: HostInstaller =
     HostInstaller { agent: Agent::Kimi, has_project_scope: false, files, ..DEFAULTS };
 
-fn files(place: &Place<'_>) -> HostFiles {
+fn files(place: &HostPlace<'_>) -> HostFiles {
     let hooks = EVENTS.map(|(event, matcher)| hook(event, matcher, &place.command()));
     HostFiles {
         settings: vec![SettingsFile {
             path: place.home().join("config.toml"),
             syntax: Syntax::Toml,
-            entries: vec![Entry::Items(&["hooks"], hooks.into())],
+            entries: vec![SettingsEntry::Items(&["hooks"], hooks.into())],
         }],
         server: Some(SettingsFile {
             path: place.home().join("mcp.json"),
             syntax: Syntax::Json,
-            entries: vec![Entry::Member(&["mcpServers"], server(place.program()))],
+            entries: vec![SettingsEntry::Member(&["mcpServers"], server(place.program()))],
         }),
         ..HostFiles::default()
     }

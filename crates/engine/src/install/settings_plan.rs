@@ -6,9 +6,9 @@ use rethread_ingest::source::project;
 use serde_json::Value;
 
 use super::InstallError;
-use super::entry::{Entry, NAME, Owner};
+use super::entry::{NAME, Owner, SettingsEntry};
 use super::file_change::{FileChange, InstallPlan, RecordChange};
-use super::host::{HostFiles, Place, SettingsFile};
+use super::host::{HostFiles, HostPlace, SettingsFile};
 use super::record::{self, InstallRecord};
 use super::settings::{EditError, Syntax};
 
@@ -36,7 +36,7 @@ impl ParsedSettings {
     }
 
     /// The text with our entries.
-    pub(super) fn with(&self, entries: &[Entry], owner: &Owner<'_>) -> Result<String, InstallError> {
+    pub(super) fn with(&self, entries: &[SettingsEntry], owner: &Owner<'_>) -> Result<String, InstallError> {
         let path = self.file.path.clone();
         self.syntax.with(self.text(), entries, owner).map_err(|error| match error {
             EditError::Unexpected(problem) => {
@@ -46,12 +46,12 @@ impl ParsedSettings {
         })
     }
 
-    pub(super) fn has_any(&self, entries: &[Entry], owner: &Owner<'_>) -> bool {
+    pub(super) fn has_any(&self, entries: &[SettingsEntry], owner: &Owner<'_>) -> bool {
         entries.iter().any(|entry| entry.is_in(&self.value, owner))
     }
 }
 
-impl Place<'_> {
+impl HostPlace<'_> {
     /// Plans adding our entries to one file.
     pub(super) fn plan_settings(&self, file: &SettingsFile, all: &HostFiles) -> Result<InstallPlan, InstallError> {
         let settings = ParsedSettings::read(file.path.clone(), file.syntax)?;
@@ -108,7 +108,7 @@ impl Place<'_> {
     }
 
     /// The record to save: the file before our first change, plus later changes by others.
-    fn record_for(&self, settings: &ParsedSettings, entries: &[Entry], after: Option<&str>) -> InstallRecord {
+    fn record_for(&self, settings: &ParsedSettings, entries: &[SettingsEntry], after: Option<&str>) -> InstallRecord {
         let known = record::read(&self.record_path(&settings.file.target));
         let text = settings.file.before.as_deref();
         let ours = removable(entries, settings.syntax, known.as_ref(), &self.owner());
@@ -125,10 +125,15 @@ impl Place<'_> {
 }
 
 /// The entries that we added: a server that was there before our first change is the user's.
-fn removable(entries: &[Entry], syntax: Syntax, record: Option<&InstallRecord>, owner: &Owner<'_>) -> Vec<Entry> {
+fn removable(
+    entries: &[SettingsEntry],
+    syntax: Syntax,
+    record: Option<&InstallRecord>,
+    owner: &Owner<'_>,
+) -> Vec<SettingsEntry> {
     let original = record.and_then(|record| syntax.parse(record.original.as_deref().unwrap_or_default()).ok());
-    let is_users = |entry: &Entry| match (entry, &original) {
-        (Entry::Member(..) | Entry::Items(..), Some(original)) => entry.is_in(original, owner),
+    let is_users = |entry: &SettingsEntry| match (entry, &original) {
+        (SettingsEntry::Member(..) | SettingsEntry::Items(..), Some(original)) => entry.is_in(original, owner),
         _ => false,
     };
     entries.iter().filter(|entry| !is_users(entry)).cloned().collect()

@@ -127,7 +127,7 @@ fn hook_plans(
     agents: &[AgentSyncPlan],
 ) -> Vec<(&'static HostInstaller, InstallPlan)> {
     let mut plans = Vec::new();
-    // An agent that is not read gets no hooks either: they would tell Rethread what happens in it.
+    // An agent that is not read gets no hooks either: they would report to Rethread what happens in it.
     let is_read = |host: &&HostInstaller| agents.iter().any(|run| run.agent == host.agent);
     let hosts = engine.install().found_hosts().into_iter().filter(|host| host.has_hooks());
     for host in hosts.filter(is_read) {

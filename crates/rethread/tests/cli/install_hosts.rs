@@ -30,7 +30,7 @@ fn all_agents_that_were_used_are_installed_and_removed() {
     let agents: Vec<&str> = done["agents"].as_array().unwrap().iter().filter_map(|it| it["agent"].as_str()).collect();
     assert_eq!((agents, &done["failed"][0]["agent"]), (vec!["codex", "qwen"], &Value::from("gemini")));
     assert!(fs::read_to_string(home.path(".codex/config.toml")).unwrap().contains("[mcp_servers.rethread]"));
-    // What can be installed is installed; the exit code tells about the rest.
+    // What can be installed is installed; the exit code reports the rest.
     let again = home.snapshot(&["install", "--all", "--mcp"]);
     assert!(again.contains("Already installed") && again.contains("skipped gemini: invalid JSON"), "{again}");
     assert!(!again.starts_with("exit 0"), "{again}");

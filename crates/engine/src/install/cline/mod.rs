@@ -3,8 +3,8 @@
 use rethread_model::Agent;
 
 use super::asset_text;
-use super::entry::{Entry, server};
-use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile};
+use super::entry::{SettingsEntry, server};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SettingsFile};
 use super::settings::Syntax;
 
 const PLUGIN: [(&str, &str); 2] =
@@ -13,7 +13,7 @@ const PLUGIN: [(&str, &str); 2] =
 pub(super) static INSTALLER: HostInstaller =
     HostInstaller { agent: Agent::Cline, component: "plugin", has_project_scope: false, files, ..DEFAULTS };
 
-fn files(place: &Place<'_>) -> HostFiles {
+fn files(place: &HostPlace<'_>) -> HostFiles {
     let folder = place.home().join("plugins/rethread");
     let config = place.install.engine.source_config();
     let data = config.env_var("CLINE_DATA_DIR").map(|folder| config.expand_home(folder));
@@ -22,7 +22,7 @@ fn files(place: &Place<'_>) -> HostFiles {
         server: Some(SettingsFile {
             path: data.unwrap_or_else(|| place.home().join("data")).join("settings/cline_mcp_settings.json"),
             syntax: Syntax::Json,
-            entries: vec![Entry::Member(&["mcpServers"], server(place.binary))],
+            entries: vec![SettingsEntry::Member(&["mcpServers"], server(place.binary))],
         }),
         ..HostFiles::default()
     }

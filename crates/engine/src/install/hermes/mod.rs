@@ -4,8 +4,8 @@ use rethread_model::Agent;
 use serde_json::json;
 
 use super::asset_text;
-use super::entry::{Entry, NAME, server};
-use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile, Skill};
+use super::entry::{NAME, SettingsEntry, server};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SettingsFile, Skill};
 use super::settings::Syntax;
 
 const PLUGIN: [(&str, &str); 2] =
@@ -20,14 +20,14 @@ pub(super) static INSTALLER: HostInstaller = HostInstaller {
     ..DEFAULTS
 };
 
-fn files(place: &Place<'_>) -> HostFiles {
+fn files(place: &HostPlace<'_>) -> HostFiles {
     let folder = place.home().join("plugins/rethread");
     let file =
         |entry| SettingsFile { path: place.home().join("config.yaml"), syntax: Syntax::Yaml, entries: vec![entry] };
     HostFiles {
         own: PLUGIN.map(|(name, text)| (folder.join(name), asset_text(text, place.binary, place.agent))).into(),
-        settings: vec![file(Entry::Items(&["plugins", "enabled"], vec![json!(NAME)]))],
-        server: Some(file(Entry::Member(&["mcp_servers"], server(place.binary)))),
+        settings: vec![file(SettingsEntry::Items(&["plugins", "enabled"], vec![json!(NAME)]))],
+        server: Some(file(SettingsEntry::Member(&["mcp_servers"], server(place.binary)))),
         ..HostFiles::default()
     }
 }

@@ -6,8 +6,8 @@ use rethread_model::Agent;
 use serde_json::json;
 
 use super::asset_text;
-use super::entry::{Entry, server};
-use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile, Switch};
+use super::entry::{SettingsEntry, server};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SettingsFile, Switch};
 use super::settings::Syntax;
 
 const PLUGIN: [(&str, &str); 3] = [
@@ -26,25 +26,25 @@ pub(super) static INSTALLER: HostInstaller = HostInstaller {
     ..DEFAULTS
 };
 
-fn files(place: &Place<'_>) -> HostFiles {
+fn files(place: &HostPlace<'_>) -> HostFiles {
     let folder = place.home().join("extensions/rethread");
     let file = |entry| SettingsFile { path: config_file(place), syntax: Syntax::Json5, entries: vec![entry] };
     let hooks = json!({"allowConversationAccess": true, "allowPromptInjection": true});
     HostFiles {
         own: PLUGIN.map(|(name, text)| (folder.join(name), asset_text(text, place.binary, place.agent))).into(),
-        settings: vec![file(Entry::Member(&["plugins", "entries"], json!({"enabled": true, "hooks": hooks})))],
-        server: Some(file(Entry::Member(&["mcp", "servers"], server(place.binary)))),
+        settings: vec![file(SettingsEntry::Member(&["plugins", "entries"], json!({"enabled": true, "hooks": hooks})))],
+        server: Some(file(SettingsEntry::Member(&["mcp", "servers"], server(place.binary)))),
         ..HostFiles::default()
     }
 }
 
-fn config_file(place: &Place<'_>) -> PathBuf {
+fn config_file(place: &HostPlace<'_>) -> PathBuf {
     let config = place.install.engine.source_config();
     let named = config.env_var("OPENCLAW_CONFIG_PATH").map(|path| config.expand_home(path));
     named.unwrap_or_else(|| place.home().join("openclaw.json"))
 }
 
-fn switches(place: &Place<'_>) -> Vec<Switch> {
+fn switches(place: &HostPlace<'_>) -> Vec<Switch> {
     let switch = |keys| Switch { path: config_file(place), syntax: Syntax::Json5, keys, off: false };
     vec![
         switch(&["plugins", "enabled"]),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use rethread_model::Agent;
 use serde_json::json;
 
-use super::entry::Entry;
-use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile};
+use super::entry::SettingsEntry;
+use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SettingsFile};
 use super::settings::Syntax;
 use super::{InstallScope, asset_text};
 
@@ -28,7 +28,7 @@ pub(super) static KILO: HostInstaller = HostInstaller {
     ..DEFAULTS
 };
 
-fn files(place: &Place<'_>, variable: &str, name: &str) -> HostFiles {
+fn files(place: &HostPlace<'_>, variable: &str, name: &str) -> HostFiles {
     let project = place.install.project_folder();
     let (folder, config) = match place.scope {
         InstallScope::User => {
@@ -43,7 +43,7 @@ fn files(place: &Place<'_>, variable: &str, name: &str) -> HostFiles {
         server: Some(SettingsFile {
             path: config_file(&config, name),
             syntax: Syntax::Jsonc,
-            entries: vec![Entry::Member(&["mcp"], server)],
+            entries: vec![SettingsEntry::Member(&["mcp"], server)],
         }),
         ..HostFiles::default()
     }

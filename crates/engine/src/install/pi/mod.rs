@@ -3,8 +3,8 @@
 use rethread_model::Agent;
 use serde_json::json;
 
-use super::entry::{Entry, server};
-use super::host::{DEFAULTS, HostFiles, HostInstaller, Place, SettingsFile};
+use super::entry::{SettingsEntry, server};
+use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SettingsFile};
 use super::settings::Syntax;
 use super::{BINARY_PLACEHOLDER, InstallScope};
 
@@ -13,7 +13,7 @@ const EXTENSION: &str = include_str!("rethread.ts");
 pub(super) static INSTALLER: HostInstaller =
     HostInstaller { agent: Agent::Pi, component: "extension", files, note, ..DEFAULTS };
 
-fn files(place: &Place<'_>) -> HostFiles {
+fn files(place: &HostPlace<'_>) -> HostFiles {
     let cards = &place.install.engine.settings().cards;
     let names = ExtensionNames {
         command: &cards.command_name,
@@ -26,7 +26,7 @@ fn files(place: &Place<'_>) -> HostFiles {
         server: Some(SettingsFile {
             path: place.file(".pi", "mcp.json"),
             syntax: Syntax::Json,
-            entries: vec![Entry::Member(&["mcpServers"], server(place.program()))],
+            entries: vec![SettingsEntry::Member(&["mcpServers"], server(place.program()))],
         }),
         // pi reads the shared skill, too, and complains about a second one of the same name.
         former_own: vec![place.file(".pi", "skills/rethread/SKILL.md")],

@@ -5,10 +5,10 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
-use super::super::entry::{Entry, NAME, Owner, SettingsProblem, handlers, includes};
+use super::super::entry::{NAME, Owner, SettingsEntry, SettingsProblem, handlers, includes};
 
 /// The settings with each of our entries exactly once and up to date.
-pub(super) fn with(text: &str, entries: &[Entry], owner: &Owner<'_>) -> Result<String, SettingsProblem> {
+pub(super) fn with(text: &str, entries: &[SettingsEntry], owner: &Owner<'_>) -> Result<String, SettingsProblem> {
     let document = CstRootNode::parse(text, &ParseOptions::default());
     let document = document.map_err(|_| SettingsProblem::new(&[], "an object"))?;
     // A file with nothing but comments has no object yet.
@@ -16,22 +16,22 @@ pub(super) fn with(text: &str, entries: &[Entry], owner: &Owner<'_>) -> Result<S
     Ok(document.to_string())
 }
 
-fn place_entries(root: &CstObject, entries: &[Entry], owner: &Owner<'_>) {
+fn place_entries(root: &CstObject, entries: &[SettingsEntry], owner: &Owner<'_>) {
     for entry in entries {
         match entry {
-            Entry::Hooks(at, events) => {
+            SettingsEntry::Hooks(at, events) => {
                 let hooks = object_at_or_set(root, at);
                 remove_our_hooks(&hooks, owner, |event| events.iter().all(|(name, _)| *name != event));
                 for (event, wanted) in events {
                     place_hook(&hooks.array_value_or_set(event), wanted, owner);
                 }
             }
-            Entry::Items(list, values) => {
+            SettingsEntry::Items(list, values) => {
                 let (key, above) = list.split_last().unwrap_or((&"", &[]));
                 place_items(&object_at_or_set(root, above).array_value_or_set(key), values, owner);
             }
-            Entry::Member(object, value) => place_member(&object_at_or_set(root, object), value, owner),
-            Entry::Default(key, value) => {
+            SettingsEntry::Member(object, value) => place_member(&object_at_or_set(root, object), value, owner),
+            SettingsEntry::Default(key, value) => {
                 if root.get(key).is_none() {
                     root.insert(0, key, to_input(value));
                 }
@@ -41,21 +41,21 @@ fn place_entries(root: &CstObject, entries: &[Entry], owner: &Owner<'_>) {
 }
 
 /// The settings without our entries and without the containers this leaves empty.
-pub(super) fn without(text: &str, entries: &[Entry], owner: &Owner<'_>) -> Option<String> {
+pub(super) fn without(text: &str, entries: &[SettingsEntry], owner: &Owner<'_>) -> Option<String> {
     let document = CstRootNode::parse(text, &ParseOptions::default()).ok()?;
     let root = &document.object_value()?;
     for entry in entries {
         let (path, has_changed) = match entry {
-            Entry::Hooks(at, _) => {
+            SettingsEntry::Hooks(at, _) => {
                 (*at, object_at(root, at).is_some_and(|hooks| remove_our_hooks(&hooks, owner, |_| true)))
             }
-            Entry::Items(list, values) => {
+            SettingsEntry::Items(list, values) => {
                 (*list, list_at(root, list).is_some_and(|list| remove_items(&list, values, owner)))
             }
-            Entry::Member(object, value) => {
+            SettingsEntry::Member(object, value) => {
                 (*object, object_at(root, object).is_some_and(|object| remove_member(&object, value, owner)))
             }
-            Entry::Default(..) => continue,
+            SettingsEntry::Default(..) => continue,
         };
         if has_changed {
             remove_if_empty(root, path);

@@ -12,7 +12,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
 use serde_json::{Map, Value};
 
-use super::entry::{Entry, Owner, SettingsProblem};
+use super::entry::{Owner, SettingsEntry, SettingsProblem};
 
 /// Some editors write it at the start of a file. It is kept.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -75,7 +75,7 @@ impl Syntax {
     }
 
     /// The settings with each of our entries exactly once and up to date.
-    pub(super) fn with(self, text: &str, entries: &[Entry], owner: &Owner<'_>) -> Result<String, EditError> {
+    pub(super) fn with(self, text: &str, entries: &[SettingsEntry], owner: &Owner<'_>) -> Result<String, EditError> {
         let (mark, body) = self.split_mark(text);
         let value = self.parse(text).map_err(|_| SettingsProblem::new(&[], "an object"))?;
         entries.iter().try_for_each(|entry| entry.check(&value))?;
@@ -89,7 +89,7 @@ impl Syntax {
 
     /// The settings without our entries and without the containers this leaves empty; `None` if they cannot be
     /// changed.
-    pub(super) fn without(self, text: &str, entries: &[Entry], owner: &Owner<'_>) -> Option<String> {
+    pub(super) fn without(self, text: &str, entries: &[SettingsEntry], owner: &Owner<'_>) -> Option<String> {
         let (mark, body) = self.split_mark(text);
         let edited = match self {
             Syntax::Json | Syntax::Jsonc | Syntax::Json5 => json::without(body, entries, owner),

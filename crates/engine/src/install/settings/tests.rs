@@ -7,9 +7,12 @@ use super::*;
 
 const OWNER: Owner<'static> = Owner { agent: Agent::Hermes, binary: Some("/opt/rethread") };
 
-fn entries() -> Vec<Entry> {
+fn entries() -> Vec<SettingsEntry> {
     let server = json!({"command": "/opt/rethread", "args": ["mcp"]});
-    vec![Entry::Items(&["plugins", "enabled"], vec![json!("rethread")]), Entry::Member(&["mcp_servers"], server)]
+    vec![
+        SettingsEntry::Items(&["plugins", "enabled"], vec![json!("rethread")]),
+        SettingsEntry::Member(&["mcp_servers"], server),
+    ]
 }
 
 fn check(syntax: Syntax, text: &str, expect: &str) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike, Value as TomlValue};
 
-use super::super::entry::{Entry, NAME, Owner, SettingsProblem, includes};
+use super::super::entry::{NAME, Owner, SettingsEntry, SettingsProblem, includes};
 use super::EditError;
 
 /// Parses a document.
@@ -13,13 +13,13 @@ pub(super) fn parse(text: &str) -> Result<Value, std::io::Error> {
 }
 
 /// The settings with each of our entries exactly once and up to date.
-pub(super) fn with(text: &str, entries: &[Entry], owner: &Owner<'_>) -> Result<String, EditError> {
+pub(super) fn with(text: &str, entries: &[SettingsEntry], owner: &Owner<'_>) -> Result<String, EditError> {
     edit(text, |document| entries.iter().try_for_each(|entry| place(document, entry, owner)))
         .unwrap_or_else(|| Err(EditError::Unclear { lines: as_lines(entries) }))
 }
 
 /// The settings without our entries; `None` if they cannot be changed.
-pub(super) fn without(text: &str, entries: &[Entry], owner: &Owner<'_>) -> Option<String> {
+pub(super) fn without(text: &str, entries: &[SettingsEntry], owner: &Owner<'_>) -> Option<String> {
     let edited = edit(text, |document| {
         for entry in entries {
             remove(document, entry, owner);
@@ -47,26 +47,26 @@ fn edit(
     Some(change(&mut document).map_err(EditError::from).map(|()| restore(document.to_string())))
 }
 
-fn place(document: &mut DocumentMut, entry: &Entry, owner: &Owner<'_>) -> Result<(), SettingsProblem> {
+fn place(document: &mut DocumentMut, entry: &SettingsEntry, owner: &Owner<'_>) -> Result<(), SettingsProblem> {
     match entry {
-        Entry::Items(list, values) => {
+        SettingsEntry::Items(list, values) => {
             let (key, above) = list.split_last().unwrap_or((&"", &[]));
             let table = table_at_or_set(document.as_table_mut(), above)?;
             let item = table.entry(key).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
             place_items(item, values, owner).ok_or_else(|| SettingsProblem::new(list, "a list"))
         }
-        Entry::Member(object, value) => {
+        SettingsEntry::Member(object, value) => {
             let table = table_at_or_set(document.as_table_mut(), object)?;
             place_member(table, value, owner);
             Ok(())
         }
-        Entry::Hooks(..) | Entry::Default(..) => Err(SettingsProblem::new(&[], "JSON")),
+        SettingsEntry::Hooks(..) | SettingsEntry::Default(..) => Err(SettingsProblem::new(&[], "JSON")),
     }
 }
 
-fn remove(document: &mut DocumentMut, entry: &Entry, owner: &Owner<'_>) {
+fn remove(document: &mut DocumentMut, entry: &SettingsEntry, owner: &Owner<'_>) {
     match entry {
-        Entry::Items(list, values) => {
+        SettingsEntry::Items(list, values) => {
             let (key, above) = list.split_last().unwrap_or((&"", &[]));
             let Some(table) = table_at(document.as_table_mut(), above) else { return };
             let is_empty = match table.get_mut(key) {
@@ -86,7 +86,7 @@ fn remove(document: &mut DocumentMut, entry: &Entry, owner: &Owner<'_>) {
                 table.remove(key);
             }
         }
-        Entry::Member(object, wanted) => {
+        SettingsEntry::Member(object, wanted) => {
             let Some(table) = table_at(document.as_table_mut(), object) else { return };
             let known = table.get(NAME).map(item_to_json);
             if known.is_some_and(|known| owner.is_our_member(&known, wanted)) {
@@ -96,7 +96,7 @@ fn remove(document: &mut DocumentMut, entry: &Entry, owner: &Owner<'_>) {
                 }
             }
         }
-        Entry::Hooks(..) | Entry::Default(..) => {}
+        SettingsEntry::Hooks(..) | SettingsEntry::Default(..) => {}
     }
 }
 
@@ -218,7 +218,7 @@ fn value_to_json(value: &TomlValue) -> Value {
 }
 
 /// The entries as a document of their own.
-fn as_lines(entries: &[Entry]) -> String {
+fn as_lines(entries: &[SettingsEntry]) -> String {
     let mut document = DocumentMut::new();
     let owner = Owner { agent: rethread_model::Agent::Native, binary: None };
     for entry in entries {

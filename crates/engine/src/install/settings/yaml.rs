@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::entry::{Entry, NAME, Owner, includes};
+use super::super::entry::{NAME, Owner, SettingsEntry, includes};
 use super::EditError;
 use super::yaml_check::{is_complete, stripped};
 use super::yaml_remove::remove;
@@ -16,7 +16,7 @@ pub(super) fn parse(text: &str) -> Result<Value, std::io::Error> {
 }
 
 /// The settings with each of our entries exactly once and up to date.
-pub(super) fn with(text: &str, entries: &[Entry], owner: &Owner<'_>) -> Result<String, EditError> {
+pub(super) fn with(text: &str, entries: &[SettingsEntry], owner: &Owner<'_>) -> Result<String, EditError> {
     let mut edited = text.to_owned();
     for entry in entries {
         let unclear = || EditError::Unclear { lines: as_lines(entry) };
@@ -31,7 +31,7 @@ pub(super) fn with(text: &str, entries: &[Entry], owner: &Owner<'_>) -> Result<S
 }
 
 /// The settings without our entries; `None` if they cannot be changed.
-pub(super) fn without(text: &str, entries: &[Entry], owner: &Owner<'_>) -> Option<String> {
+pub(super) fn without(text: &str, entries: &[SettingsEntry], owner: &Owner<'_>) -> Option<String> {
     let mut edited = text.to_owned();
     for entry in entries {
         let before = parse(&edited).ok()?;
@@ -49,10 +49,10 @@ pub(super) fn without(text: &str, entries: &[Entry], owner: &Owner<'_>) -> Optio
 /// Steps from the top level to a node: positions in maps and lists.
 type Steps = Vec<usize>;
 
-fn place(text: &str, entry: &Entry, owner: &Owner<'_>) -> Option<String> {
+fn place(text: &str, entry: &SettingsEntry, owner: &Owner<'_>) -> Option<String> {
     let mut text = text.to_owned();
     match entry {
-        Entry::Member(object, wanted) => {
+        SettingsEntry::Member(object, wanted) => {
             let root = yaml_tree::parse(&text).ok()?;
             let Some((_, known)) = node_at(&root, object).and_then(|object| object.member(NAME)) else {
                 return insert(&text, object, Some(NAME), wanted);
@@ -68,7 +68,7 @@ fn place(text: &str, entry: &Entry, owner: &Owner<'_>) -> Option<String> {
             }
             Some(text)
         }
-        Entry::Items(list, values) => {
+        SettingsEntry::Items(list, values) => {
             let mut missing = values.clone();
             let mut at = 0;
             while let Some(item) = nth_item(&text, list, at)? {
@@ -84,11 +84,11 @@ fn place(text: &str, entry: &Entry, owner: &Owner<'_>) -> Option<String> {
             }
             missing.iter().try_fold(text, |text, value| insert(&text, list, None, value))
         }
-        Entry::Default(key, value) => {
+        SettingsEntry::Default(key, value) => {
             let is_there = yaml_tree::parse(&text).ok()?.member(key).is_some();
             if is_there { Some(text) } else { insert(&text, &[], Some(key), value) }
         }
-        Entry::Hooks(..) => None,
+        SettingsEntry::Hooks(..) => None,
     }
 }
 
@@ -203,19 +203,19 @@ fn set(text: &str, keys: &[&str], key: &str, value: &Value) -> Option<String> {
 }
 
 /// The first node of ours.
-fn find(root: &Node, entry: &Entry, owner: &Owner<'_>) -> Option<Steps> {
+fn find(root: &Node, entry: &SettingsEntry, owner: &Owner<'_>) -> Option<Steps> {
     match entry {
-        Entry::Member(object, wanted) => {
+        SettingsEntry::Member(object, wanted) => {
             let Kind::Map(members) = &node_at(root, object)?.kind else { return None };
             let is_ours =
                 |(key, value): &(Node, Node)| key.to_value() == NAME && owner.is_our_member(&value.to_value(), wanted);
             steps_to(root, object, members.iter().position(is_ours)?)
         }
-        Entry::Items(list, values) => {
+        SettingsEntry::Items(list, values) => {
             let Kind::List(items) = &node_at(root, list)?.kind else { return None };
             steps_to(root, list, items.iter().position(|item| owner.is_our_item(&item.to_value(), values))?)
         }
-        Entry::Hooks(..) | Entry::Default(..) => None,
+        SettingsEntry::Hooks(..) | SettingsEntry::Default(..) => None,
     }
 }
 
@@ -237,13 +237,13 @@ fn steps_to(root: &Node, keys: &[&str], last: usize) -> Option<Steps> {
 }
 
 /// The lines of an entry, to be added by hand.
-fn as_lines(entry: &Entry) -> String {
+fn as_lines(entry: &SettingsEntry) -> String {
     let lines = match entry {
-        Entry::Member(keys, value) => insert("", keys, Some(NAME), value),
-        Entry::Items(keys, values) => {
+        SettingsEntry::Member(keys, value) => insert("", keys, Some(NAME), value),
+        SettingsEntry::Items(keys, values) => {
             values.iter().try_fold(String::new(), |text, value| insert(&text, keys, None, value))
         }
-        Entry::Hooks(..) | Entry::Default(..) => None,
+        SettingsEntry::Hooks(..) | SettingsEntry::Default(..) => None,
     };
     lines.unwrap_or_default().trim_end().to_owned()
 }

@@ -2,39 +2,39 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::entry::{Entry, KeyPath, NAME, Owner, includes, value_at};
+use super::super::entry::{KeyPath, NAME, Owner, SettingsEntry, includes, value_at};
 
 /// Whether everything of an entry is there, unless the user set it up in another way.
-pub(super) fn is_complete(settings: &Value, entry: &Entry, owner: &Owner<'_>) -> bool {
+pub(super) fn is_complete(settings: &Value, entry: &SettingsEntry, owner: &Owner<'_>) -> bool {
     match entry {
-        Entry::Member(object, wanted) => {
+        SettingsEntry::Member(object, wanted) => {
             let member = value_at(settings, object).and_then(|object| object.get(NAME));
             member.is_some_and(|member| owner.is_current_member(member, wanted) || !owner.is_our_member(member, wanted))
         }
-        Entry::Items(list, values) => {
+        SettingsEntry::Items(list, values) => {
             let items = value_at(settings, list).and_then(Value::as_array);
             items.is_some_and(|items| values.iter().all(|value| items.iter().any(|item| includes(item, value))))
         }
-        Entry::Hooks(..) | Entry::Default(..) => true,
+        SettingsEntry::Hooks(..) | SettingsEntry::Default(..) => true,
     }
 }
 
 /// The settings without our entry and without empty containers around it.
-pub(super) fn stripped(settings: &Value, entry: &Entry, owner: &Owner<'_>) -> Value {
+pub(super) fn stripped(settings: &Value, entry: &SettingsEntry, owner: &Owner<'_>) -> Value {
     let mut settings = settings.clone();
     let keys: KeyPath = match entry {
-        Entry::Member(keys, _) | Entry::Items(keys, _) => keys,
-        Entry::Default(key, _) => {
+        SettingsEntry::Member(keys, _) | SettingsEntry::Items(keys, _) => keys,
+        SettingsEntry::Default(key, _) => {
             settings.as_object_mut().map(|object| object.shift_remove(*key));
             return if settings.is_null() { json!({}) } else { settings };
         }
-        Entry::Hooks(..) => return settings,
+        SettingsEntry::Hooks(..) => return settings,
     };
     strip(&mut settings, keys, entry, owner);
     if settings.is_null() { json!({}) } else { settings }
 }
 
-fn strip(value: &mut Value, keys: &[&str], entry: &Entry, owner: &Owner<'_>) {
+fn strip(value: &mut Value, keys: &[&str], entry: &SettingsEntry, owner: &Owner<'_>) {
     if let Some((key, rest)) = keys.split_first() {
         let Some(object) = value.as_object_mut() else { return };
         let Some(inner) = object.get_mut(*key) else { return };
@@ -48,12 +48,12 @@ fn strip(value: &mut Value, keys: &[&str], entry: &Entry, owner: &Owner<'_>) {
         return;
     }
     match (entry, value) {
-        (Entry::Member(_, wanted), Value::Object(object))
+        (SettingsEntry::Member(_, wanted), Value::Object(object))
             if object.get(NAME).is_some_and(|member| owner.is_our_member(member, wanted)) =>
         {
             object.shift_remove(NAME);
         }
-        (Entry::Items(_, wanted), Value::Array(items)) => items.retain(|item| !owner.is_our_item(item, wanted)),
+        (SettingsEntry::Items(_, wanted), Value::Array(items)) => items.retain(|item| !owner.is_our_item(item, wanted)),
         _ => {}
     }
 }
