@@ -6,7 +6,7 @@ NOT_THEIRS = (".rethread", "project", "bin", "requests.jsonl")
 
 
 class FileCopies:
-    """The files of a home at one moment. Large files are only remembered by their hash."""
+    """The hashes of a home's files at one moment."""
 
     def __init__(self, home):
         self.home, self.files = home, {}
@@ -29,14 +29,7 @@ def left_over(home, before, installed):
     """What an uninstall left: of each file that the installation changed, whether it is as before.
 
     A file that the client itself wrote since only has to be free of our name."""
-    now, problems = FileCopies(home), []
-    for name in installed.changed_since(before):
-        if now.files.get(name) == before.files.get(name):
-            continue
-        by_client = home_file_was_rewritten(home, name)
-        problems += [f"{name} differs from the copy"] if not by_client else []
-    return problems
-
-
-def home_file_was_rewritten(home, name):
-    return "rethread" not in (home / name).read_text(errors="replace").lower()
+    now = FileCopies(home)
+    different = [name for name in installed.changed_since(before) if now.files.get(name) != before.files.get(name)]
+    return [f"{name} is missing" if name not in now.files else f"{name} differs from the copy" for name in different
+            if name not in now.files or now.files[name] == installed.files[name] or "rethread" in (home / name).read_text(errors="replace").lower()]
