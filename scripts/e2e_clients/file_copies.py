@@ -25,11 +25,16 @@ class FileCopies:
         return sorted(name for name, content in self.files.items() if earlier.files.get(name) != content)
 
 
-def left_over(home, before, installed):
-    """What an uninstall left: of each file that the installation changed, whether it is as before.
+def left_over(home, before, installed, last):
+    """What an uninstall left. Files that the installation changed have to be as before, byte by byte.
 
-    A file that the client itself wrote since only has to be free of our name."""
-    now = FileCopies(home)
-    different = [name for name in installed.changed_since(before) if now.files.get(name) != before.files.get(name)]
-    return [f"{name} is missing" if name not in now.files else f"{name} differs from the copy" for name in different
-            if name not in now.files or now.files[name] == installed.files[name] or "rethread" in (home / name).read_text(errors="replace").lower()]
+    `last` is the state right before the uninstall: a file that the client itself wrote since only has to be free of our name."""
+    now, problems = FileCopies(home), []
+    for name in installed.changed_since(before):
+        if now.files.get(name) == before.files.get(name):
+            continue
+        if last.files.get(name) == installed.files[name]:
+            problems.append(f"{name} differs from the copy")
+        elif name in now.files and "rethread" in (home / name).read_text(errors="replace").lower():
+            problems.append(f"{name} still names us")
+    return problems
