@@ -1,7 +1,6 @@
 """Settings that a user already has, with formatting and comments that an installation must keep."""
 import json
 
-SERVER = '{ "mcpServers":\n\t{"other": {"command": "true",   "args": []}} }\n'
 NESTED = '[{"hooks": [{"type": "command", "command": "true"}]}]'
 # Files of the user, by host. A client that rewrites a file itself has none there.
 FILES = {

@@ -6,7 +6,7 @@ NOT_THEIRS = (".rethread", "project", "bin", "requests.jsonl")
 
 
 class FileCopies:
-    """The files of a home at one moment. Large files are only remembered by their hash."""
+    """The hashes of a home's files at one moment."""
 
     def __init__(self, home):
         self.home, self.files = home, {}
@@ -25,18 +25,16 @@ class FileCopies:
         return sorted(name for name, content in self.files.items() if earlier.files.get(name) != content)
 
 
-def left_over(home, before, installed):
-    """What an uninstall left: of each file that the installation changed, whether it is as before.
+def left_over(home, before, installed, last):
+    """What an uninstall left. Files that the installation changed have to be as before, byte by byte.
 
-    A file that the client itself wrote since only has to be free of our name."""
+    `last` is the state right before the uninstall: a file that the client itself wrote since only has to be free of our name."""
     now, problems = FileCopies(home), []
     for name in installed.changed_since(before):
         if now.files.get(name) == before.files.get(name):
             continue
-        by_client = home_file_was_rewritten(home, name)
-        problems += [f"{name} differs from the copy"] if not by_client else []
+        if last.files.get(name) == installed.files[name]:
+            problems.append(f"{name} differs from the copy")
+        elif name in now.files and "rethread" in (home / name).read_text(errors="replace").lower():
+            problems.append(f"{name} still names us")
     return problems
-
-
-def home_file_was_rewritten(home, name):
-    return "rethread" not in (home / name).read_text(errors="replace").lower()
