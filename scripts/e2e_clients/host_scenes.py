@@ -159,8 +159,8 @@ def sub_agent(scene):
     step(f"{scene.label}: a sub-agent's prompt brings nothing")
     work(scene, ORCHARD)
     waiting = [scene.b_client.running("sleep 8")] if scene.host.delegates_in_background else []
-    turn = scene.b.say("send somebody", delegating, *waiting)
-    inside = [body for body in turn.others if TASK in json.dumps(body) and "send somebody" not in json.dumps(body)]
+    turn = scene.b.say("send a helper", delegating, *waiting)
+    inside = [body for body in turn.others if TASK in json.dumps(body) and "send a helper" not in json.dumps(body)]
     scene.compare.holds(f"requests of the sub-agent: {len(inside)}", bool(inside))
     scene.compare.equal("texts of ours in them", [], [one.text for body in inside for one in injections(body, scene.b.prompts())])
     scene.compare.equal("the session itself learned what is new", 1, scene.said(ORCHARD))

@@ -38,7 +38,7 @@ pub(crate) enum InjectionTrigger<'a> {
 
 /// A session that starts or resumes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SessionStart<'a> {
+pub(crate) struct StartingSession<'a> {
     /// The host's word for what started it, such as `resume` or `clear`.
     pub(crate) source: &'a str,
     /// Whether what was injected before is no longer in its context.
@@ -120,9 +120,9 @@ impl AwarenessService<'_> {
     pub(crate) fn inject_on_session_start(
         self,
         caller: &Caller,
-        start: &SessionStart<'_>,
+        start: &StartingSession<'_>,
     ) -> Result<Option<String>, EngineError> {
-        let SessionStart { source, is_context_new, brings_activity } = *start;
+        let StartingSession { source, is_context_new, brings_activity } = *start;
         let began = Instant::now();
         let mut store = self.engine.writer()?;
         let before = last_activity(&store, caller)?;

@@ -14,7 +14,7 @@ mod undelivered;
 use rethread_model::Agent;
 use serde_json::{Value, json};
 
-use crate::awareness::{Caller, SessionStart, preview, prompt_event, start_event};
+use crate::awareness::{Caller, StartingSession, preview, prompt_event, start_event};
 use crate::lifecycle::SessionEvent;
 use crate::{EngineError, HookService};
 
@@ -88,7 +88,7 @@ impl HookService<'_> {
             HookEventKind::Ignored => Ok(None),
             HookEventKind::SessionStarted { is_context_new } => {
                 let source = if text.is_empty() { "startup" } else { text };
-                let start = SessionStart { source, is_context_new, brings_activity: event.rule.brings_activity };
+                let start = StartingSession { source, is_context_new, brings_activity: event.rule.brings_activity };
                 let event = start_event(source);
                 let action = if is_context_new {
                     SpooledAction::StartWithNewContext(event)
@@ -143,7 +143,7 @@ impl HookService<'_> {
         }
     }
 
-    /// The known fix for a command that failed before a prompt, in hosts that may not have told us in time.
+    /// The known fix for a command that failed before a prompt, in hosts that may not report it in time.
     fn missed_fix(self, caller: &Caller) -> Option<String> {
         HostProtocol::of(caller.agent).filter(|host| host.may_miss_failures())?;
         self.engine.awareness().inject_after_hidden_failure(caller).unwrap_or_else(|error| {

@@ -9,7 +9,7 @@ pub(super) type HookPayload = Map<String, Value>;
 
 /// A place in a payload: `extra.result` is the field `result` of the object `extra`. Of several places, separated by
 /// `|`, the first with a value counts: hosts rename fields.
-pub(super) type Place = &'static str;
+pub(super) type PayloadPlace = &'static str;
 
 /// The value at a place.
 pub(super) fn value_at<'a>(payload: &'a HookPayload, place: &str) -> Option<&'a Value> {
@@ -42,15 +42,15 @@ pub(super) fn text_at<'a>(payload: &'a HookPayload, place: &str) -> Option<Cow<'
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PayloadCondition {
     /// A field is one of these texts.
-    Is(Place, &'static [&'static str]),
+    Is(PayloadPlace, &'static [&'static str]),
     /// A field is a text, but none of these.
-    IsOther(Place, &'static [&'static str]),
+    IsOther(PayloadPlace, &'static [&'static str]),
     /// A field is true.
-    True(Place),
+    True(PayloadPlace),
     /// A field is not a text.
-    Missing(Place),
+    Missing(PayloadPlace),
     /// A field is not a text, or has only white space.
-    Blank(Place),
+    Blank(PayloadPlace),
 }
 
 impl PayloadCondition {

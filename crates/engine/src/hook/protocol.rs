@@ -10,7 +10,7 @@ use rethread_model::{Agent, ToolKind};
 use serde_json::Value;
 
 use super::answer::AnswerForm;
-use super::payload::{HookPayload, PayloadCondition, Place, text_at, value_at};
+use super::payload::{HookPayload, PayloadCondition, PayloadPlace, text_at, value_at};
 use crate::awareness::{Caller, HookToolCall};
 
 /// A program that calls our hook. The fields after `ignored` say where an event's data is in the payload.
@@ -26,28 +26,28 @@ pub struct HostProtocol {
     pub(super) events: &'static [EventRule],
     /// Input to ignore as a whole.
     pub(super) ignored: &'static [PayloadCondition],
-    pub(super) event: Place,
-    pub(super) session_id: Place,
+    pub(super) event: PayloadPlace,
+    pub(super) session_id: PayloadPlace,
     /// The session of a sub-agent's parent, if `session_id` is then the sub-agent's.
-    pub(super) parent_session: Place,
-    pub(super) transcript: Place,
-    pub(super) cwd: Place,
+    pub(super) parent_session: PayloadPlace,
+    pub(super) transcript: PayloadPlace,
+    pub(super) cwd: PayloadPlace,
     /// Present if a sub-agent caused the event.
-    pub(super) subagent: Place,
-    pub(super) tool_name: Place,
-    pub(super) tool_input: Place,
-    pub(super) tool_output: Place,
+    pub(super) subagent: PayloadPlace,
+    pub(super) tool_name: PayloadPlace,
+    pub(super) tool_input: PayloadPlace,
+    pub(super) tool_output: PayloadPlace,
     /// The length of the output, if the host sends that instead.
-    pub(super) output_chars: Place,
-    pub(super) error: Place,
+    pub(super) output_chars: PayloadPlace,
+    pub(super) error: PayloadPlace,
     /// The exit code of a command. Without one, the agent's `shell_report` looks for it in the output.
-    pub(super) exit_code: Place,
+    pub(super) exit_code: PayloadPlace,
     /// Whether the payload does not show if a command failed.
     pub(super) hides_outcome: bool,
     /// Whether the host reports only tool calls that succeeded.
     pub(super) hides_failures: bool,
     /// True if the user interrupted the tool.
-    pub(super) is_interrupt: Place,
+    pub(super) is_interrupt: PayloadPlace,
     /// How text for the model is answered.
     pub(super) context: AnswerForm,
     /// How a message to the user is answered.
@@ -89,7 +89,7 @@ pub(super) struct EventRule {
     pub(super) kind: HookEventKind,
     when: Option<PayloadCondition>,
     /// The place of the event's text: prompt, answer, source or reason.
-    text: Place,
+    text: PayloadPlace,
     /// Whether the host shows a notice that it gets with this event. Notices wait for such an event.
     pub(super) takes_notice: bool,
     /// Whether text in the answer reaches the model. Otherwise it waits for an event whose text does.
@@ -107,7 +107,7 @@ impl EventRule {
         Self { when: Some(when), ..self }
     }
 
-    pub(super) const fn text(self, text: Place) -> Self {
+    pub(super) const fn text(self, text: PayloadPlace) -> Self {
         Self { text, ..self }
     }
 

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn copilot_cli_and_chat_are_told_apart() {
+    fn copilot_cli_and_chat_are_distinguished() {
         let camel = json!({"sessionId": "s", "hookEventName": "Stop"});
         check(Agent::Copilot, &camel, &[], Some(Agent::VscodeCopilot));
         check(Agent::Copilot, &camel, &["COPILOT_CLI"], Some(Agent::Copilot));
