@@ -285,15 +285,6 @@ impl Batch<'_> {
         self.upsert("context_state", key, columns! { is_new_context: is_new })
     }
 
-    /// Holds the last injection back: the session's host did not deliver it.
-    pub fn hold_last_injection(&mut self, key: SessionKey<'_>) -> Result<(), StoreError> {
-        let sql = format!(
-            "UPDATE injection SET is_held = TRUE WHERE space = ?1 AND number = (SELECT max(number) FROM injection
-             WHERE {BY_EXTERNAL_ID})"
-        );
-        self.sql.run(&sql, values![key.agent, key.external_id])
-    }
-
     /// The texts of held injections since a time, oldest first. They are no longer held afterwards.
     pub fn release_injections(&mut self, key: SessionKey<'_>, since: Timestamp) -> Result<Vec<String>, StoreError> {
         let held = format!("SELECT at, text FROM injection WHERE {BY_EXTERNAL_ID} AND is_held ORDER BY number");
@@ -307,6 +298,20 @@ impl Batch<'_> {
 
     /// Stores an injection and drops the oldest ones of the session.
     pub fn add_injection(&mut self, key: SessionKey<'_>, injected: &InjectionRow) -> Result<(), StoreError> {
+        self.insert_injection(key, injected, false)
+    }
+
+    /// Stores an injection that waits for an event of the session's host that delivers it.
+    pub fn add_held_injection(&mut self, key: SessionKey<'_>, injected: &InjectionRow) -> Result<(), StoreError> {
+        self.insert_injection(key, injected, true)
+    }
+
+    fn insert_injection(
+        &mut self,
+        key: SessionKey<'_>,
+        injected: &InjectionRow,
+        is_held: bool,
+    ) -> Result<(), StoreError> {
         self.insert(
             "injection",
             columns! {
@@ -319,6 +324,7 @@ impl Batch<'_> {
                 sections: injected.sections_json,
                 text_hash: injected.text_hash,
                 duration_micros: injected.duration_micros,
+                is_held: is_held,
             },
         )?;
         self.sql.run(

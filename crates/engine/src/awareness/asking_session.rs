@@ -51,6 +51,7 @@ impl AwarenessService<'_> {
             cwd: cwd.map_or_else(|| self.engine.environment.cwd.clone(), PathBuf::from),
             transcript: transcript.map(PathBuf::from),
             subagent: None,
+            is_answer_dropped: false,
         };
         self.new_activity(&mut store, &caller, asker.is_subagent)
     }

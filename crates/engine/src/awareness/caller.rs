@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rethread_ingest::Redactor;
 use rethread_ingest::source::project;
 use rethread_model::Agent;
-use rethread_store::{Batch, HookSession, LifecycleEvent, ReadStore, SessionKey, Store, StoreError};
+use rethread_store::{Batch, HookSession, InjectionRow, LifecycleEvent, ReadStore, SessionKey, Store, StoreError};
 
 use super::AwarenessService;
 use crate::EngineError;
@@ -21,6 +21,8 @@ pub(crate) struct Caller {
     pub(crate) transcript: Option<PathBuf>,
     /// The sub-agent of the session that caused the event, by the agent's id.
     pub(crate) subagent: Option<String>,
+    /// Whether the host drops the answer to this event, so that text has to wait for another one.
+    pub(crate) is_answer_dropped: bool,
 }
 
 impl Caller {
@@ -31,6 +33,16 @@ impl Caller {
     /// The project of its current working directory.
     pub(crate) fn project(&self) -> String {
         project::project_of(&self.cwd.to_string_lossy())
+    }
+
+    /// Stores what is injected. It waits if this event's answer does not reach the model.
+    pub(super) fn add_injection(&self, batch: &mut Batch<'_>, injected: &InjectionRow) -> Result<(), StoreError> {
+        // A sub-agent's context is not the session's: what it does not get now is of no use later.
+        if self.is_answer_dropped && self.subagent.is_none() {
+            batch.add_held_injection(self.key(), injected)
+        } else {
+            batch.add_injection(self.key(), injected)
+        }
     }
 
     /// Stores what the hook knows about the session, until its transcript is read.
@@ -76,6 +88,7 @@ impl AwarenessService<'_> {
             transcript: session.transcript.map(PathBuf::from),
             external_id: session.external_id,
             subagent: None,
+            is_answer_dropped: false,
         })
     }
 }

@@ -240,10 +240,8 @@ impl AwarenessService<'_> {
             batch.set_new_context(caller.key(), false)?;
         }
         if let Some(composed) = &composed {
-            batch.add_injection(
-                caller.key(),
-                &injection_record(composed, trigger.hook_event_name(caller.agent), context.now, began),
-            )?;
+            let hook = trigger.hook_event_name(caller.agent);
+            caller.add_injection(&mut batch, &injection_record(composed, hook, context.now, began))?;
         }
         batch.commit()?;
         Ok(composed)
@@ -371,7 +369,7 @@ pub(super) fn inject_once(
         is_first |= batch.mark_injected(caller.key(), key, now)?;
     }
     if is_first {
-        batch.add_injection(caller.key(), &injection_record(&composed, event, now, began))?;
+        caller.add_injection(&mut batch, &injection_record(&composed, event, now, began))?;
     }
     batch.commit()?;
     Ok(is_first.then_some(composed.text))
@@ -393,6 +391,6 @@ fn injection_record(composed: &ComposedInjection, hook: &str, now: Timestamp, be
 }
 
 /// A stable hash, used as a dedupe key.
-pub(super) fn text_hash(text: &str) -> u64 {
+pub(crate) fn text_hash(text: &str) -> u64 {
     rethread_model::NativeKey::global(Agent::Native, text).as_stored() as u64
 }

@@ -20,7 +20,7 @@ mod turn_history;
 pub use activity::InjectionExplanation;
 pub use asking_session::AskingSession;
 pub(crate) use caller::Caller;
-pub(crate) use inject::{StartingSession, prompt_event, replace_context, start_event};
+pub(crate) use inject::{StartingSession, prompt_event, replace_context, start_event, text_hash};
 pub use live_activity::LiveActivity;
 pub(crate) use pending_notes::task_key;
 pub use session_view::SessionSummary;

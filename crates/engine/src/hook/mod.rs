@@ -43,25 +43,25 @@ impl HookService<'_> {
         if host.ignored.iter().any(|condition| condition.is_met(&payload)) {
             return Ok(None);
         }
-        let Some(caller) = host.caller(&payload, &self.engine.environment.cwd) else {
+        let Some(mut caller) = host.caller(&payload, &self.engine.environment.cwd) else {
             self.log_unknown_session(agent, host.event_name(&payload));
             return Ok(None);
         };
         let Some(event) = host.decode(&payload) else { return Ok(None) };
+        caller.is_answer_dropped = !event.rule.delivers;
         // A sub-agent's context is not the session's: what it does not get now is of no use later.
         if caller.subagent.is_some() && !event.rule.delivers && event.rule.kind == HookEventKind::ToolStarting {
             return Ok(None);
         }
-        let mut answer =
-            match self.handle_event(&caller, &event).and_then(|text| self.deliverable(&caller, &event, text)) {
-                Ok(text) => text.map(|text| host.context.encode(event.rule.name, &text)),
-                // It would be lost; the next event that takes a notice brings it.
-                Err(error) if !event.rule.takes_notice => return Err(error),
-                Err(error) => {
-                    let notice = self.engine.maintenance().replace_store_in_hook(&error).ok_or(error)?;
-                    Some(host.notice.encode(event.rule.name, &notice))
-                }
-            };
+        let mut answer = match self.handle_event(&caller, &event).map(|text| self.deliverable(&caller, &event, text)) {
+            Ok(text) => text.map(|text| host.context.encode(event.rule.name, &text)),
+            // It would be lost; the next event that takes a notice brings it.
+            Err(error) if !event.rule.takes_notice => return Err(error),
+            Err(error) => {
+                let notice = self.engine.maintenance().replace_store_in_hook(&error).ok_or(error)?;
+                Some(host.encode_notice(event.rule.name, &notice))
+            }
+        };
         if let Some(field) = host.card_name.filter(|_| event.rule.kind == HookEventKind::Prompt)
             && let Some(name) = self.engine.cards().written_name(caller.key())?
         {

@@ -38,6 +38,15 @@ pub(super) fn text_at<'a>(payload: &'a HookPayload, place: &str) -> Option<Cow<'
     }
 }
 
+/// The first path at a place that is not empty. A host may send a list of folders.
+pub(super) fn path_at<'a>(payload: &'a HookPayload, place: &str) -> Option<&'a str> {
+    let first = |place: &str| match value_at(payload, place)? {
+        Value::Array(paths) => paths.iter().find_map(Value::as_str),
+        value => value.as_str(),
+    };
+    place.split('|').filter_map(first).find(|path| !path.is_empty())
+}
+
 /// A condition on the payload.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PayloadCondition {
@@ -89,5 +98,12 @@ mod tests {
         check("list", Some("three\nfour"));
         check("n", None);
         check("", None);
+    }
+
+    #[test]
+    fn the_first_path_that_is_not_empty_counts() {
+        let payload = json!({"cwd": "", "workspace_roots": ["/app", "/docs"], "n": 7});
+        assert_eq!(path_at(payload.as_object().unwrap(), "cwd|workspace_roots"), Some("/app"));
+        assert_eq!(path_at(payload.as_object().unwrap(), "cwd|n|none"), None);
     }
 }

@@ -15,7 +15,7 @@ pub(super) const fn protocol(agent: Agent, delivery: DeliveryNotes) -> HostProto
         event: "event",
         exit_code: "exit_code",
         context: CONTEXT,
-        notice: CONTEXT,
+        notice: None,
         ..HostProtocol::new(agent, EVENTS, delivery)
     }
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use rethread_ingest::agents::format_of;
 use rethread_ingest::{tool_kind, typed_text};
-use rethread_model::{Agent, ToolKind};
+use rethread_model::{Agent, INJECTION_TAG, ToolKind};
 use serde_json::Value;
 
 use super::answer::AnswerForm;
-use super::payload::{HookPayload, PayloadCondition, PayloadPlace, text_at, value_at};
+use super::payload::{HookPayload, PayloadCondition, PayloadPlace, path_at, text_at, value_at};
 use crate::awareness::{Caller, HookToolCall};
 
 /// A program that calls our hook. The fields after `ignored` say where an event's data is in the payload.
@@ -50,8 +50,8 @@ pub struct HostProtocol {
     pub(super) is_interrupt: PayloadPlace,
     /// How text for the model is answered.
     pub(super) context: AnswerForm,
-    /// How a message to the user is answered.
-    pub(super) notice: AnswerForm,
+    /// How a message to the user is answered. Without a form for it, the model gets it.
+    pub(super) notice: Option<AnswerForm>,
     /// Where a prompt's answer has the name on the session's card, if the host can use it.
     pub(super) card_name: Option<&'static str>,
     /// The most bytes of one injection that reach the model.
@@ -187,7 +187,7 @@ impl HostProtocol {
             hides_failures: false,
             is_interrupt: "is_interrupt",
             context: AnswerForm::Nested,
-            notice: AnswerForm::Field("systemMessage"),
+            notice: Some(AnswerForm::Field("systemMessage")),
             card_name: None,
             max_context_bytes: None,
             project_variable: None,
@@ -203,9 +203,10 @@ impl HostProtocol {
         Some(Caller {
             agent: self.agent,
             external_id: parent.or(text(self.session_id)).filter(|id| !id.is_empty())?.to_owned(),
-            cwd: text_at(payload, self.cwd).map_or_else(|| default_cwd.to_owned(), |cwd| PathBuf::from(cwd.as_ref())),
+            cwd: path_at(payload, self.cwd).map_or_else(|| default_cwd.to_owned(), PathBuf::from),
             transcript: text(self.transcript).map(PathBuf::from),
             subagent,
+            is_answer_dropped: false,
         })
     }
 
@@ -235,6 +236,15 @@ impl HostProtocol {
             _ => HookToolCall::default(),
         };
         Some(HookEvent { rule, text, call })
+    }
+
+    /// The answer with a message to the user.
+    pub(super) fn encode_notice(&self, event: &str, notice: &str) -> Value {
+        match self.notice {
+            Some(form) => form.encode(event, notice),
+            // In the tag, so that it is not read back from the transcript.
+            None => self.context.encode(event, &format!("<{INJECTION_TAG}>\n{notice}\n</{INJECTION_TAG}>")),
+        }
     }
 
     /// The host's name for a kind of event.

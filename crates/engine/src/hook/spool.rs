@@ -221,6 +221,7 @@ mod tests {
             cwd: home.path().to_owned(),
             transcript: None,
             subagent: None,
+            is_answer_dropped: false,
         };
         let hook = Engine::open(Environment::for_home(home.path())).unwrap().with_hook_timeout(Duration::ZERO);
         let mut store = engine.writer().unwrap();

@@ -4,8 +4,7 @@ use rethread_model::Timestamp;
 
 use super::protocol::HookEvent;
 use super::{HookEventKind, HostProtocol};
-use crate::awareness::{Caller, prompt_event, start_event};
-use crate::lifecycle::SessionEvent;
+use crate::awareness::{Caller, text_hash};
 use crate::{EngineError, HookService};
 
 /// Older text is about a state of the project that is gone.
@@ -14,28 +13,15 @@ const MAX_WAIT_MILLIS: i64 = 24 * 3_600_000;
 const REPEAT_MILLIS: i64 = 10_000;
 
 impl HookService<'_> {
-    /// The text to answer with: this event's and what waited for it. Text of an event whose answer the host drops waits.
-    pub(super) fn deliverable(
-        self,
-        caller: &Caller,
-        event: &HookEvent,
-        text: Option<String>,
-    ) -> Result<Option<String>, EngineError> {
-        let can_wait = HostProtocol::of(caller.agent).is_some_and(HostProtocol::drops_answers);
-        if !can_wait || caller.subagent.is_some() {
-            return Ok(text.filter(|_| event.rule.delivers));
-        }
+    /// The text to answer with: this event's and what waited for it. If the host drops the answer, there is none, and
+    /// the text was recorded as waiting.
+    pub(super) fn deliverable(self, caller: &Caller, event: &HookEvent, text: Option<String>) -> Option<String> {
         if !event.rule.delivers {
-            if text.is_some() {
-                let mut store = self.engine.writer()?;
-                let mut batch = store.begin()?;
-                batch.hold_last_injection(caller.key())?;
-                batch.commit()?;
-            }
-            return Ok(None);
+            return None;
         }
-        if !event.rule.kind.takes_context() {
-            return Ok(text);
+        let can_wait = HostProtocol::of(caller.agent).is_some_and(HostProtocol::drops_answers);
+        if !can_wait || caller.subagent.is_some() || !event.rule.kind.takes_context() {
+            return text;
         }
         // What waits can wait longer; the text of this event cannot.
         let waiting = self.take_waiting(caller).unwrap_or_else(|error| {
@@ -43,7 +29,7 @@ impl HookService<'_> {
             Vec::new()
         });
         let texts: Vec<String> = waiting.into_iter().chain(text).collect();
-        Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
+        (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
     fn take_waiting(self, caller: &Caller) -> Result<Vec<String>, EngineError> {
@@ -58,28 +44,33 @@ impl HookService<'_> {
         Ok(texts)
     }
 
-    /// Whether a host that can report events twice has just reported this one.
+    /// Whether a host that can report events twice has just reported this one. The first report claims the event.
     pub(super) fn is_repeated(self, caller: &Caller, event: &HookEvent) -> Result<bool, EngineError> {
         let repeats = HostProtocol::of(caller.agent).is_some_and(|host| host.repeats_events);
-        let Some(event) = recorded_event(event, caller).filter(|_| repeats) else { return Ok(false) };
-        let Some(store) = self.engine.existing_writer()? else { return Ok(false) };
+        if !repeats || !event.rule.kind.takes_context() {
+            return Ok(false);
+        }
         let now = self.engine.now();
-        let known = store.lifecycle_events(caller.key(), 3)?;
-        Ok(known.iter().any(|known| {
-            known.kind == event.kind && known.detail == event.detail && now.millis_since(known.at) < REPEAT_MILLIS
-        }))
+        let period = now.as_millis() / REPEAT_MILLIS;
+        let key = |period| text_hash(&format!("event {} {period}", identity(event)));
+        let mut store = self.engine.writer()?;
+        if store.was_injected(caller.key(), key(period - 1))? {
+            return Ok(true);
+        }
+        let mut batch = store.begin_unflushed()?;
+        let is_first = batch.mark_injected(caller.key(), key(period), now)?;
+        batch.commit()?;
+        Ok(!is_first)
     }
 }
 
-/// How an event is recorded; `None` if a second report of it does no harm.
-fn recorded_event(event: &HookEvent, caller: &Caller) -> Option<SessionEvent> {
+/// What two reports of one event have in common.
+fn identity(event: &HookEvent) -> String {
+    let call = &event.call;
     match event.rule.kind {
-        HookEventKind::Prompt => prompt_event(&event.text),
-        HookEventKind::SessionStarted { .. } => Some(start_event(&event.text)),
-        HookEventKind::ToolFinished | HookEventKind::ToolFailed => {
-            Some(SessionEvent::of_tool_call(&event.call, &caller.project()))
-        }
-        _ => None,
+        HookEventKind::SessionStarted { .. } => "start".to_owned(),
+        HookEventKind::Prompt => format!("prompt {}", event.text),
+        kind => format!("{kind:?} {} {} {:?}", call.name, call.input, call.error),
     }
 }
 

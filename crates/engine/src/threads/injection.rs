@@ -72,6 +72,7 @@ impl TurnService<'_> {
             cwd: self.engine.environment.cwd.clone(),
             transcript: None,
             subagent: None,
+            is_answer_dropped: false,
         };
         self.engine.awareness().inject_into_thread(&caller, text, max_tokens, Instant::now())
     }

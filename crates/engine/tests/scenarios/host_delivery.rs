@@ -177,3 +177,45 @@ fn prompts_of_sub_agents_and_empty_ones_get_nothing() {
     }
     assert!(send(&engine, Agent::Qwen, &prompt(json!({"prompt": "hello"}))).contains("cart.rs"));
 }
+
+#[test]
+fn different_calls_of_a_host_that_repeats_events_all_count() {
+    let home = home_with_known_fix();
+    let engine = engine(&home, 600);
+    let failed = |command: &str| {
+        json!({"conversation_id": "c2", "workspace_roots": ["/app", "/docs"], "hook_event_name": "postToolUseFailure",
+            "tool_name": "Shell", "tool_input": {"command": command}, "error_message": ERROR})
+    };
+    assert!(send(&engine, Agent::Cursor, &failed("cargo build")).contains(FIX), "the first folder is the project");
+    let start = json!({"conversation_id": "c2", "workspace_roots": ["/app"], "hook_event_name": "sessionStart"});
+    send(&engine, Agent::Cursor, &start);
+    let mut again = start;
+    again["hook_event_name"] = json!("SessionStart");
+    send(&engine, Agent::ClaudeCode, &again);
+    send(&engine, Agent::Cursor, &failed("cargo build --release"));
+    let key = SessionKey { agent: Agent::Cursor, external_id: "c2" };
+    let kinds: Vec<String> =
+        home.store().lifecycle_events(key, 9).unwrap().into_iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, ["session_start", "tool_executed", "session_start", "tool_executed"], "the reported start once");
+}
+
+#[test]
+fn text_of_events_at_the_same_time_is_held_and_delivered_once() {
+    let home = home_with_known_fix();
+    work(&home, ANNA, 598, "round the total", false);
+    home.sync();
+    let edit = json!({"tool_name": "Edit", "tool_input": {"path": "/app/src/cart.rs"}});
+    let events = [
+        failure("session_k3", "Bash", json!({"message": ERROR})),
+        event("session_k3", "PreToolUse", &edit),
+        event("session_k3", "PreToolUse", &edit),
+    ];
+    std::thread::scope(|scope| {
+        for event in &events {
+            scope.spawn(|| send(&engine(&home, 600), Agent::Kimi, event));
+        }
+    });
+    let prompt = event("session_k3", "UserPromptSubmit", &json!({"prompt": "hello"}));
+    let answer = send(&engine(&home, 601), Agent::Kimi, &prompt);
+    assert_eq!((answer.matches(FIX).count(), answer.matches("changed cart.rs").count()), (1, 1), "{answer}");
+}

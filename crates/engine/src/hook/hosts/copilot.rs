@@ -14,7 +14,7 @@ pub(super) static PROTOCOL: HostProtocol = HostProtocol {
     parent_session: "parent_agent_id",
     tool_output: "tool_result.text_result_for_llm",
     context: CONTEXT,
-    notice: CONTEXT,
+    notice: None,
     ..HostProtocol::new(Agent::Copilot, EVENTS, DELIVERY)
 };
 

@@ -18,7 +18,7 @@ pub(super) static PROTOCOL: HostProtocol = HostProtocol {
     error: "error_message|error",
     exit_code: "exit_code",
     context: CONTEXT,
-    notice: CONTEXT,
+    notice: None,
     // Longer texts become a file that the model may not read.
     max_context_bytes: Some(9_500),
     project_variable: Some("CURSOR_PROJECT_DIR"),

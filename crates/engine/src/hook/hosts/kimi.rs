@@ -10,7 +10,7 @@ pub(super) static PROTOCOL: HostProtocol = HostProtocol {
     tool_output: "tool_output",
     error: "error.message|error",
     context: AnswerForm::Plain,
-    notice: AnswerForm::Plain,
+    notice: None,
     ..HostProtocol::new(Agent::Kimi, EVENTS, DELIVERY)
 };
 

@@ -15,7 +15,7 @@ pub(super) static PROTOCOL: HostProtocol = HostProtocol {
     // Without a file the session is private (`pi --no-session`).
     ignored: &[PayloadCondition::Missing("session_file")],
     context: MESSAGE,
-    notice: MESSAGE,
+    notice: Some(MESSAGE),
     // pi shows a session that has no name under this one.
     card_name: Some("name"),
     ..HostProtocol::new(Agent::Pi, EVENTS, DELIVERY)

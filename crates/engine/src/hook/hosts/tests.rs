@@ -42,7 +42,7 @@ fn check(host: &HostProtocol, case: &Value) {
     if let Some(answer) = case.get("answer") {
         assert_eq!(encode(host.context), *answer, "{payload:?}");
     }
-    let notice = if event.rule.takes_notice { encode(host.notice) } else { Value::Null };
+    let notice = if event.rule.takes_notice { host.encode_notice(event.rule.name, "TEXT") } else { Value::Null };
     assert_eq!(notice, case["notice"], "{payload:?}");
 }
 
