@@ -19,6 +19,8 @@ const MAX_KEPT = 200;
 const EDITS = ["edit", "write", "patch", "apply_patch", "multiedit"];
 const SHELLS = ["bash", "shell"];
 const MARK = "<rethread-context>";
+/** How the IDs of our parts end. */
+const PART_SUFFIX = "rethread";
 
 const isDisabled = () => !!process.env.RETHREAD_DISABLE && process.env.RETHREAD_DISABLE !== "0";
 /** A run of one prompt without a terminal, as `opencode run "…"`. */
@@ -208,8 +210,11 @@ async function server({ client, directory }) {
 		if (!text) return;
 		// Parts are ordered by ID: a longer ID comes after the one it begins with.
 		const last = parts.map((part) => part.id).sort().pop();
-		parts.push({ id: `${last}rethread`, sessionID, messageID: message.id, type: "text", text, synthetic: true, ignored: true });
+		parts.push({ id: `${last}${PART_SUFFIX}`, sessionID, messageID: message.id, type: "text", text, synthetic: true, ignored: true });
 	};
+
+	/** A fork of a session has the same parts with other IDs. */
+	const isOurs = ({ type, id, text }) => type === "text" && (id?.endsWith(PART_SUFFIX) || text.startsWith(MARK));
 
 	/** Tool calls that threw: `tool.execute.after` is not called for them. */
 	const answerToFailure = async ({ sessionID, tool, callID, state }) => {
@@ -225,7 +230,7 @@ async function server({ client, directory }) {
 		const lastPrompt = messages.findLastIndex(({ info }) => info.role === "user");
 		for (const [index, { parts }] of messages.entries()) {
 			for (const part of parts) {
-				if (part.type === "text" && part.ignored && part.text.startsWith(MARK)) part.ignored = false;
+				if (part.ignored && isOurs(part)) part.ignored = false;
 				if (part.type !== "tool" || part.state?.status !== "error") continue;
 				if (index < lastPrompt && !answers.has(part.callID)) continue;
 				const answer = await answerToFailure(part);
