@@ -13,7 +13,7 @@ const EVENT_TIMEOUT_MS = 5000;
 const PAUSE_MS = 60000;
 /** How much of an error's beginning, and of its end, is sent. */
 const ERROR_CHARS = 4000;
-/** How many texts about sessions and tool calls are kept in mind. */
+/** How many sessions, tool calls and texts about them are kept in mind. */
 const MAX_KEPT = 200;
 /** Tools that change files or may do so. Names of OpenCode 1.x, Kilo and OpenCode 2.x. */
 const EDITS = ["edit", "write", "patch", "apply_patch", "multiedit"];
@@ -117,16 +117,22 @@ function createMemory(lookUp) {
 	/** By tool call: a notice from before it ran. */
 	const notices = new Map();
 
+	const newInfo = async (id) => {
+		const { parentID, directory, created } = (await guarded(lookUp)(id)) ?? {};
+		const cwd = directory ?? process.cwd();
+		// Tools of a sub-agent belong to the session that started it.
+		const root = parentID && (await infoOf(parentID)).fields.session_id;
+		const fields = root ? { session_id: root, agent_id: id, cwd } : { session_id: id, cwd };
+		return { isSubagent: !!parentID, fields, source: created >= startedAt ? "startup" : "resume", isStarted: false };
+	};
+
 	const infoOf = async (id) => {
-		if (!sessions.has(id)) {
-			const { parentID, directory, created } = (await guarded(lookUp)(id)) ?? {};
-			const cwd = directory ?? process.cwd();
-			// Tools of a sub-agent belong to the session that started it.
-			const root = parentID && (await infoOf(parentID)).fields.session_id;
-			const fields = root ? { session_id: root, agent_id: id, cwd } : { session_id: id, cwd };
-			sessions.set(id, { isSubagent: !!parentID, fields, source: created >= startedAt ? "startup" : "resume", isStarted: false });
-		}
-		return sessions.get(id);
+		const found = sessions.get(id) ?? (await newInfo(id));
+		// Another event may have added it during the lookup.
+		const info = sessions.get(id) ?? found;
+		// Moves it to the end: the session that was not used for the longest time is dropped first.
+		remember(sessions, id, info);
+		return info;
 	};
 
 	return {
