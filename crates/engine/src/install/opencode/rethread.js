@@ -114,8 +114,11 @@ function createMemory(lookUp) {
 	const startedAt = Date.now();
 	const sessions = new Map();
 	const lastTexts = new Map();
-	/** By tool call: a notice from before it ran. */
+	/** By session and tool call: a notice from before it ran. */
 	const notices = new Map();
+
+	/** IDs of tool calls are only unique within a session. */
+	const keyOf = (id, callID) => JSON.stringify([id, callID]);
 
 	const newInfo = async (id) => {
 		const { parentID, directory, created } = (await guarded(lookUp)(id)) ?? {};
@@ -154,13 +157,14 @@ function createMemory(lookUp) {
 			const isGit = SHELLS.includes(tool_name) && /\bgit\b/.test(tool_input?.command);
 			if (!EDITS.includes(tool_name) && !isGit) return;
 			const notice = await notify({ event: "tool_start", ...(await infoOf(id)).fields, tool_name, tool_input });
-			if (notice) remember(notices, callID, notice);
+			if (notice) remember(notices, keyOf(id, callID), notice);
 		},
 
 		/** Resolves to the context to show the model with the result, at once if the call did not fail. */
 		async toolEnd(id, callID, { tool_name, tool_input, output, exitCode, isError }) {
-			const notice = notices.get(callID);
-			notices.delete(callID);
+			const key = keyOf(id, callID);
+			const notice = notices.get(key);
+			notices.delete(key);
 			const hasFailed = isError || (typeof exitCode === "number" && exitCode !== 0);
 			if (!hasFailed && !EDITS.includes(tool_name) && !SHELLS.includes(tool_name)) return notice ?? "";
 			const error = output.length > 2 * ERROR_CHARS ? `${output.slice(0, ERROR_CHARS)}\n…\n${output.slice(-ERROR_CHARS)}` : output;
@@ -206,7 +210,7 @@ async function server({ client, directory }) {
 		const { data } = await client.session.get({ path: { id } });
 		return { parentID: data?.parentID, directory: data?.directory ?? directory, created: data?.time?.created };
 	});
-	/** By tool call: the answer to its failure. */
+	/** By the ID of the part with a tool call: the answer to its failure. */
 	const answers = new Map();
 
 	/** Adds our text as a part after the prompt. It is marked as ignored: stored, but not shown and not part of the title request. */
@@ -223,12 +227,12 @@ async function server({ client, directory }) {
 	const isOurs = ({ type, id, text }) => type === "text" && (id?.endsWith(PART_SUFFIX) || text.startsWith(MARK));
 
 	/** Tool calls that threw: `tool.execute.after` is not called for them. */
-	const answerToFailure = async ({ sessionID, tool, callID, state }) => {
-		if (!answers.has(callID)) {
+	const answerToFailure = async ({ id, sessionID, tool, callID, state }) => {
+		if (!answers.has(id)) {
 			const failure = { tool_name: tool, tool_input: state.input, output: String(state.error), isError: true };
-			remember(answers, callID, await memory.toolEnd(sessionID, callID, failure));
+			remember(answers, id, await memory.toolEnd(sessionID, callID, failure));
 		}
-		return answers.get(callID);
+		return answers.get(id);
 	};
 
 	/** Changes only what is sent to the model: shows it our parts, and our answers to failures of this turn. */
@@ -238,7 +242,7 @@ async function server({ client, directory }) {
 			for (const part of parts) {
 				if (part.ignored && isOurs(part)) part.ignored = false;
 				if (part.type !== "tool" || part.state?.status !== "error") continue;
-				if (index < lastPrompt && !answers.has(part.callID)) continue;
+				if (index < lastPrompt && !answers.has(part.id)) continue;
 				const answer = await answerToFailure(part);
 				if (answer) part.state = { ...part.state, error: joined(String(part.state.error), answer) };
 			}
