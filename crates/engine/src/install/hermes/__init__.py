@@ -21,6 +21,8 @@ EVENT_TIMEOUT = 5.0
 PAUSE = 60.0
 # How much of an error's beginning, and of its end, is sent.
 ERROR_CHARS = 4000
+# How many sessions, sub-agents and notices are kept in mind.
+MAX_KEPT = 200
 EDITS = ("patch", "write_file")
 SHELL = "terminal"
 # Hermes starts these itself: no human wrote the prompt.
@@ -29,8 +31,10 @@ UNATTENDED = ("subagent", "cron")
 IS_HEADLESS = "-q" in sys.argv or "--query" in sys.argv
 
 _jobs = queue.Queue()
-# Hooks are called from several threads. These are only read and written as a whole, one key at a time.
-_parents, _started, _last_texts, _notices = {}, set(), {}, {}
+# Hooks are called from several threads: entries are only added by `_remember`, and read or removed one at a time.
+_lock = threading.Lock()
+# Notices are kept by session and tool call: IDs of tool calls are only unique within a session.
+_parents, _started, _last_texts, _notices = {}, {}, {}, {}
 
 
 def _stop(process):
@@ -123,14 +127,24 @@ def _joined(*texts):
     return "\n\n".join(text for text in texts if text)
 
 
+def _remember(kept, key, value):
+    """Adds an entry as the newest and drops the oldest, so that a gateway that runs for days does not grow."""
+    with _lock:
+        kept.pop(key, None)
+        kept[key] = value
+        if len(kept) > MAX_KEPT:
+            kept.pop(next(iter(kept)), None)
+
+
 def _on_prompt(session_id="", user_message="", is_first_turn=False, platform="", **_):
     if not session_id or platform in UNATTENDED or session_id in _parents:
         return None
     if not isinstance(user_message, str) or not user_message.strip():
         return None
     start, deadline = "", time.monotonic() + EVENT_TIMEOUT
-    if session_id not in _started:
-        _started.add(session_id)
+    is_new = session_id not in _started
+    _remember(_started, session_id, True)
+    if is_new:
         start = _notify("session_start", deadline=deadline, source="startup" if is_first_turn else "resume", **_fields(session_id))
     text = _joined(start, _notify("prompt", deadline=deadline, prompt=user_message, **_fields(session_id)))
     return {"context": text} if text else None
@@ -142,7 +156,7 @@ def _on_tool_start(tool_name="", args=None, session_id="", tool_call_id="", **_)
     if tool_name in EDITS or is_git:
         notice = _notify("tool_start", tool_name=tool_name, tool_input=args, **_fields(session_id))
         if notice:
-            _notices[tool_call_id] = notice
+            _remember(_notices, (session_id, tool_call_id), notice)
 
 
 def _parsed(result):
@@ -161,7 +175,7 @@ def _on_tool_result(tool_name="", args=None, result="", session_id="", tool_call
     exit_code = known.get("exit_code") if isinstance(known.get("exit_code"), int) else None
     is_error = exit_code is None and (status == "error" or bool(known.get("error")) or known.get("success") is False)
     has_failed = is_error or bool(exit_code)
-    text = _notices.pop(tool_call_id, "")
+    text = _notices.pop((session_id, tool_call_id), "")
     if has_failed or tool_name in EDITS or tool_name == SHELL:
         output = _joined(str(known.get("output") or ""), str(known.get("error") or "")) or str(result or "")
         error = output if len(output) <= 2 * ERROR_CHARS else f"{output[:ERROR_CHARS]}\n…\n{output[-ERROR_CHARS:]}"
@@ -177,7 +191,7 @@ def _on_tool_result(tool_name="", args=None, result="", session_id="", tool_call
 
 
 def _on_answer(session_id="", assistant_response="", **_):
-    _last_texts[session_id] = str(assistant_response or "")
+    _remember(_last_texts, session_id, str(assistant_response or ""))
 
 
 def _on_turn_end(session_id="", platform="", **_):
@@ -188,15 +202,14 @@ def _on_turn_end(session_id="", platform="", **_):
 
 
 def _on_session_end(session_id="", reason="", **_):
-    if session_id in _started:
-        _started.discard(session_id)
+    if _started.pop(session_id, False):
         # Waits, so that queued events are not lost when Hermes exits.
         _notify("session_end", reason=reason or "exit", mode="run" if IS_HEADLESS else None, **_fields(session_id))
 
 
 def _on_subagent(parent_session_id="", child_session_id="", **_):
     if child_session_id and parent_session_id:
-        _parents[child_session_id] = _parents.get(parent_session_id, parent_session_id)
+        _remember(_parents, child_session_id, _parents.get(parent_session_id, parent_session_id))
 
 
 def register(ctx):

@@ -12,7 +12,7 @@ const EVENT_TIMEOUT_MS = 5000;
 const PAUSE_MS = 60000;
 /** How much of an error's beginning, and of its end, is sent. */
 const ERROR_CHARS = 4000;
-/** How many sessions, runs and tool calls are kept in mind. */
+/** How many sessions, prompts and tool calls are kept in mind. */
 const MAX_KEPT = 200;
 const EDITS = ["edit", "write", "apply_patch"];
 const SHELLS = ["exec", "bash"];
@@ -75,17 +75,17 @@ const shared = (globalThis[Symbol.for("rethread.openclaw")] ??= {
 	pausedUntil: 0,
 	// Events are sent one at a time, in order. The queue never rejects.
 	queue: Promise.resolve(""),
-	/** By session key: the ID and directory of a session. */
+	/** By session key, or ID if it has no key: the ID and directory of a session. */
 	sessions: new Map(),
 	/** By the session key of a sub-agent: the session key of the agent that started it. */
 	parents: new Map(),
-	/** By run: the context that its prompt got. A prompt may be built several times. */
+	/** By session and message: the context that the prompt got. A prompt may be built several times. */
 	contexts: new Map(),
-	/** By tool call: a notice from before it ran. */
+	/** By session and tool call: a notice from before it ran. */
 	notices: new Map(),
-	/** Tool calls whose end was sent. */
+	/** By session and tool call: whether its end was sent. */
 	ended: new Map(),
-	/** By session key: answers to failures that could not be added to the tool's result. */
+	/** By session: answers to failures that could not be added to the tool's result. */
 	pending: new Map(),
 });
 const { sessions, parents, contexts, notices, ended, pending } = shared;
@@ -109,8 +109,9 @@ function notify(event, deadline = newDeadline()) {
 
 const joined = (...texts) => texts.filter(Boolean).join("\n\n");
 
-/** Adds an entry and drops the oldest, so that a gateway that runs for days does not grow. */
+/** Adds an entry and drops the oldest, so that a gateway that runs for days does not grow. Without a key, nothing is kept. */
 function remember(map, key, value) {
+	if (key === undefined) return;
 	map.delete(key);
 	map.set(key, value);
 	if (map.size > MAX_KEPT) map.delete(map.keys().next().value);
@@ -123,10 +124,19 @@ function textOf(content) {
 
 const isSubagent = (key) => parents.has(key) || /:subagent:/.test(key ?? "");
 
+const sessionOf = ({ sessionKey, sessionId }) => sessions.get(sessionKey ?? sessionId);
+const sessionIdOf = (ctx) => ctx.sessionId ?? sessionOf(ctx)?.session_id;
+
+/** A key for a message or tool call; undefined without an ID. IDs are only unique within a session. */
+function keyOf(ctx, id) {
+	const sessionId = sessionIdOf(ctx);
+	return sessionId && id ? JSON.stringify([sessionId, id]) : undefined;
+}
+
 /** The fields that identify a session in an event. Tools of a sub-agent belong to the session that started it. */
-function fieldsOf({ sessionKey, sessionId, workspaceDir }, cwd) {
-	const known = sessions.get(sessionKey);
-	const own = { session_id: sessionId ?? known?.session_id, cwd: workspaceDir ?? known?.cwd ?? cwd ?? process.cwd() };
+function fieldsOf(ctx, cwd) {
+	const { sessionKey, workspaceDir } = ctx;
+	const own = { session_id: sessionIdOf(ctx), cwd: workspaceDir ?? sessionOf(ctx)?.cwd ?? cwd ?? process.cwd() };
 	if (!isSubagent(sessionKey)) return own;
 	let root = sessionKey;
 	for (let depth = 0; depth < 8 && parents.has(root); depth += 1) root = parents.get(root);
@@ -139,22 +149,26 @@ function isHuman({ sessionKey, trigger, inputProvenance }) {
 	return !isSubagent(sessionKey) && (trigger ?? "user") === "user" && origin === "external_user";
 }
 
+/** Sends a prompt. Resolves to the context to show the model. */
+async function promptContext(fields, prompt, source) {
+	const deadline = newDeadline();
+	const start = source ? await notify({ event: "session_start", ...fields, source }, deadline) : "";
+	const answer = await notify({ event: "prompt", ...fields, prompt }, deadline);
+	const waiting = pending.get(fields.session_id);
+	pending.delete(fields.session_id);
+	return joined(start, answer, waiting);
+}
+
 async function onPrompt(event, ctx) {
-	const isNew = !sessions.has(ctx.sessionKey);
+	const isNew = !sessionOf(ctx);
 	const fields = fieldsOf(ctx);
-	remember(sessions, ctx.sessionKey, { session_id: ctx.sessionId, cwd: fields.cwd });
+	remember(sessions, ctx.sessionKey ?? ctx.sessionId, { session_id: sessionIdOf(ctx), cwd: fields.cwd });
 	const prompt = event.currentUserMessage || event.prompt;
 	if (!isHuman(ctx) || !fields.session_id || !prompt?.trim()) return undefined;
-	const run = event.currentUserMessageId ?? ctx.runId;
-	if (!contexts.has(run)) {
-		const source = event.messages?.length ? "resume" : "startup";
-		const deadline = newDeadline();
-		const start = isNew ? await notify({ event: "session_start", ...fields, source }, deadline) : "";
-		const answer = await notify({ event: "prompt", ...fields, prompt }, deadline);
-		remember(contexts, run, joined(start, answer, pending.get(ctx.sessionKey)));
-		pending.delete(ctx.sessionKey);
-	}
-	const text = contexts.get(run);
+	const key = keyOf(ctx, event.currentUserMessageId ?? ctx.runId);
+	const source = event.messages?.length ? "resume" : "startup";
+	const text = contexts.get(key) ?? (await promptContext(fields, prompt, isNew ? source : undefined));
+	remember(contexts, key, text);
 	return text ? { prependContext: text } : undefined;
 }
 
@@ -163,14 +177,15 @@ async function onToolStart({ toolName, params, toolCallId }, ctx) {
 	const isGit = SHELLS.includes(toolName) && /\bgit\b/.test(params?.command);
 	if (!EDITS.includes(toolName) && !isGit) return;
 	const notice = await notify({ event: "tool_start", ...fieldsOf(ctx), tool_name: toolName, tool_input: params });
-	if (notice) remember(notices, toolCallId, notice);
+	if (notice) remember(notices, keyOf(ctx, toolCallId), notice);
 }
 
 /** Sends the end of a tool call. Resolves to the context to show the model. */
 async function toolEnd({ toolName, toolCallId, args, cwd, isError, result }, ctx) {
-	remember(ended, toolCallId, true);
-	const notice = notices.get(toolCallId);
-	notices.delete(toolCallId);
+	const key = keyOf(ctx, toolCallId);
+	remember(ended, key, true);
+	const notice = notices.get(key);
+	notices.delete(key);
 	if (toolName === WRAPPER) return "";
 	const { exitCode, status, error } = result?.details ?? {};
 	const hasFailed = !!isError || status === "error" || (typeof exitCode === "number" && exitCode !== 0);
@@ -203,10 +218,11 @@ async function onToolResult(event, ctx) {
 
 /** For versions and agents that do not pass results through `onToolResult`: the next prompt brings the answer. */
 async function onToolEnd({ toolName, toolCallId, params, result, error }, ctx) {
-	if (ended.has(toolCallId)) return;
+	if (ended.has(keyOf(ctx, toolCallId))) return;
 	const failed = error ? { details: { error: String(error) } } : result;
 	const text = await toolEnd({ toolName, toolCallId, args: params, isError: !!error, result: failed }, ctx);
-	if (text) remember(pending, ctx.sessionKey, joined(pending.get(ctx.sessionKey), text));
+	const id = sessionIdOf(ctx);
+	if (text) remember(pending, id, joined(pending.get(id), text));
 }
 
 async function onTurnEnd({ messages }, ctx) {
@@ -223,7 +239,7 @@ const onSessionEvent = (name) => async (event, ctx) => {
 	const fields = fieldsOf({ ...ctx, sessionId: ctx.sessionId ?? event.sessionId });
 	if (!fields.session_id || fields.agent_id) return;
 	const reason = name === "session_end" ? (event.reason ?? "unknown") : undefined;
-	if (reason) sessions.delete(ctx.sessionKey);
+	if (reason) sessions.delete(ctx.sessionKey ?? fields.session_id);
 	void notify({ event: name, ...fields, reason });
 };
 

@@ -13,12 +13,14 @@ const EVENT_TIMEOUT_MS = 5000;
 const PAUSE_MS = 60000;
 /** How much of an error's beginning, and of its end, is sent. */
 const ERROR_CHARS = 4000;
-/** How many texts about sessions and tool calls are kept in mind. */
+/** How many sessions, tool calls and texts about them are kept in mind. */
 const MAX_KEPT = 200;
 /** Tools that change files or may do so. Names of OpenCode 1.x, Kilo and OpenCode 2.x. */
 const EDITS = ["edit", "write", "patch", "apply_patch", "multiedit"];
 const SHELLS = ["bash", "shell"];
 const MARK = "<rethread-context>";
+/** How the IDs of our parts end. */
+const PART_SUFFIX = "rethread";
 
 const isDisabled = () => !!process.env.RETHREAD_DISABLE && process.env.RETHREAD_DISABLE !== "0";
 /** A run of one prompt without a terminal, as `opencode run "…"`. */
@@ -112,19 +114,28 @@ function createMemory(lookUp) {
 	const startedAt = Date.now();
 	const sessions = new Map();
 	const lastTexts = new Map();
-	/** By tool call: a notice from before it ran. */
+	/** By session and tool call: a notice from before it ran. */
 	const notices = new Map();
 
+	/** IDs of tool calls are only unique within a session. */
+	const keyOf = (id, callID) => JSON.stringify([id, callID]);
+
+	const newInfo = async (id) => {
+		const { parentID, directory, created } = (await guarded(lookUp)(id)) ?? {};
+		const cwd = directory ?? process.cwd();
+		// Tools of a sub-agent belong to the session that started it.
+		const root = parentID && (await infoOf(parentID)).fields.session_id;
+		const fields = root ? { session_id: root, agent_id: id, cwd } : { session_id: id, cwd };
+		return { isSubagent: !!parentID, fields, source: created >= startedAt ? "startup" : "resume", isStarted: false };
+	};
+
 	const infoOf = async (id) => {
-		if (!sessions.has(id)) {
-			const { parentID, directory, created } = (await guarded(lookUp)(id)) ?? {};
-			const cwd = directory ?? process.cwd();
-			// Tools of a sub-agent belong to the session that started it.
-			const root = parentID && (await infoOf(parentID)).fields.session_id;
-			const fields = root ? { session_id: root, agent_id: id, cwd } : { session_id: id, cwd };
-			sessions.set(id, { isSubagent: !!parentID, fields, source: created >= startedAt ? "startup" : "resume", isStarted: false });
-		}
-		return sessions.get(id);
+		const found = sessions.get(id) ?? (await newInfo(id));
+		// Another event may have added it during the lookup.
+		const info = sessions.get(id) ?? found;
+		// Moves it to the end: the session that was not used for the longest time is dropped first.
+		remember(sessions, id, info);
+		return info;
 	};
 
 	return {
@@ -146,13 +157,14 @@ function createMemory(lookUp) {
 			const isGit = SHELLS.includes(tool_name) && /\bgit\b/.test(tool_input?.command);
 			if (!EDITS.includes(tool_name) && !isGit) return;
 			const notice = await notify({ event: "tool_start", ...(await infoOf(id)).fields, tool_name, tool_input });
-			if (notice) remember(notices, callID, notice);
+			if (notice) remember(notices, keyOf(id, callID), notice);
 		},
 
 		/** Resolves to the context to show the model with the result, at once if the call did not fail. */
 		async toolEnd(id, callID, { tool_name, tool_input, output, exitCode, isError }) {
-			const notice = notices.get(callID);
-			notices.delete(callID);
+			const key = keyOf(id, callID);
+			const notice = notices.get(key);
+			notices.delete(key);
 			const hasFailed = isError || (typeof exitCode === "number" && exitCode !== 0);
 			if (!hasFailed && !EDITS.includes(tool_name) && !SHELLS.includes(tool_name)) return notice ?? "";
 			const error = output.length > 2 * ERROR_CHARS ? `${output.slice(0, ERROR_CHARS)}\n…\n${output.slice(-ERROR_CHARS)}` : output;
@@ -198,7 +210,7 @@ async function server({ client, directory }) {
 		const { data } = await client.session.get({ path: { id } });
 		return { parentID: data?.parentID, directory: data?.directory ?? directory, created: data?.time?.created };
 	});
-	/** By tool call: the answer to its failure. */
+	/** By the ID of the part with a tool call: the answer to its failure. */
 	const answers = new Map();
 
 	/** Adds our text as a part after the prompt. It is marked as ignored: stored, but not shown and not part of the title request. */
@@ -208,16 +220,19 @@ async function server({ client, directory }) {
 		if (!text) return;
 		// Parts are ordered by ID: a longer ID comes after the one it begins with.
 		const last = parts.map((part) => part.id).sort().pop();
-		parts.push({ id: `${last}rethread`, sessionID, messageID: message.id, type: "text", text, synthetic: true, ignored: true });
+		parts.push({ id: `${last}${PART_SUFFIX}`, sessionID, messageID: message.id, type: "text", text, synthetic: true, ignored: true });
 	};
 
+	/** A fork of a session has the same parts with other IDs. */
+	const isOurs = ({ type, id, text }) => type === "text" && (id?.endsWith(PART_SUFFIX) || text.startsWith(MARK));
+
 	/** Tool calls that threw: `tool.execute.after` is not called for them. */
-	const answerToFailure = async ({ sessionID, tool, callID, state }) => {
-		if (!answers.has(callID)) {
+	const answerToFailure = async ({ id, sessionID, tool, callID, state }) => {
+		if (!answers.has(id)) {
 			const failure = { tool_name: tool, tool_input: state.input, output: String(state.error), isError: true };
-			remember(answers, callID, await memory.toolEnd(sessionID, callID, failure));
+			remember(answers, id, await memory.toolEnd(sessionID, callID, failure));
 		}
-		return answers.get(callID);
+		return answers.get(id);
 	};
 
 	/** Changes only what is sent to the model: shows it our parts, and our answers to failures of this turn. */
@@ -225,9 +240,9 @@ async function server({ client, directory }) {
 		const lastPrompt = messages.findLastIndex(({ info }) => info.role === "user");
 		for (const [index, { parts }] of messages.entries()) {
 			for (const part of parts) {
-				if (part.type === "text" && part.ignored && part.text.startsWith(MARK)) part.ignored = false;
+				if (part.ignored && isOurs(part)) part.ignored = false;
 				if (part.type !== "tool" || part.state?.status !== "error") continue;
-				if (index < lastPrompt && !answers.has(part.callID)) continue;
+				if (index < lastPrompt && !answers.has(part.id)) continue;
 				const answer = await answerToFailure(part);
 				if (answer) part.state = { ...part.state, error: joined(String(part.state.error), answer) };
 			}
