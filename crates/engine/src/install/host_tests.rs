@@ -263,6 +263,41 @@ fn a_server_that_the_user_set_up_is_kept() {
     assert_eq!(left, Syntax::Json.parse(text).unwrap());
 }
 
+/// Installs without the MCP server and uninstalls. Returns whether the file is as before, both times.
+fn keeps_server(host: &'static HostInstaller, path: &str, text: &str) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open_engine(folder.path(), "/opt/rethread");
+    let path = folder.path().join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    let place = location(host, InstallScope::User, false);
+    engine.install().run(&place).unwrap();
+    engine.install().apply(&engine.install().plan_removal(&place).unwrap().unwrap()).unwrap();
+    fs::read_to_string(&path).unwrap() == text
+}
+
+#[test]
+fn an_uninstall_keeps_a_server_that_it_did_not_write() {
+    let (claude, gemini) = (&claude_code::INSTALLER, &gemini::INSTALLER);
+    let server = |entry: &str| format!("{{\"mcpServers\":{{\"rethread\":{entry}}}}}");
+    for entry in [
+        r#"{"type":"stdio","command":"rethread","args":["mcp"],"env":{"RETHREAD_HOME":"/data"}}"#,
+        r#"{"type":"stdio","command":"/opt/rethread","args":["mcp"],"env":{}}"#,
+        r#"{"command":"rethread","args":["mcp"]}"#,
+    ] {
+        assert!(keeps_server(claude, ".claude.json", &server(entry)), "{entry}");
+        assert!(keeps_server(gemini, ".gemini/settings.json", &server(entry)), "{entry}");
+    }
+    // Nothing of ours was in this file before, so it is restored even if it looks like ours.
+    let ours = server(r#"{"command":"/opt/rethread","args":["mcp"]}"#);
+    assert!(keeps_server(gemini, ".gemini/settings.json", &ours));
+    // There is no record of this file, and it looks like ours.
+    for program in ["/opt/rethread", "/elsewhere/rethread"] {
+        let ours = server(&format!("{{\"type\":\"stdio\",\"command\":\"{program}\",\"args\":[\"mcp\"]}}"));
+        assert!(!keeps_server(claude, ".claude.json", &ours), "{program}");
+    }
+}
+
 #[test]
 fn a_host_without_hooks_or_projects_says_so() {
     let folder = tempfile::tempdir().unwrap();
