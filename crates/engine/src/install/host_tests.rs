@@ -299,6 +299,25 @@ fn an_uninstall_keeps_a_server_that_it_did_not_write() {
 }
 
 #[test]
+fn the_home_directory_is_not_a_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut environment = Environment::for_home(folder.path());
+    environment.binary = Some(PathBuf::from("/opt/rethread"));
+    environment.cwd = folder.path().to_owned();
+    let engine = Engine::open(environment).unwrap();
+    let [user, project] =
+        [InstallScope::User, InstallScope::Project].map(|scope| location(&codex::INSTALLER, scope, false));
+    engine.install().run(&user).unwrap();
+    for error in [engine.install().plan(&project).unwrap_err(), engine.install().plan_removal(&project).unwrap_err()] {
+        assert!(matches!(error, EngineError::Install(InstallError::ProjectIsHome(_))), "{error}");
+    }
+    let mut diagnosis = crate::reports::Diagnosis::default();
+    engine.install().check_hooks(&mut diagnosis);
+    let messages = diagnosis.findings.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>().join("\n");
+    assert!(messages.matches("hooks.json").count() == 1 && !messages.contains("twice"), "{messages}");
+}
+
+#[test]
 fn a_host_without_hooks_or_projects_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let engine = open_engine(folder.path(), "/opt/rethread");

@@ -33,7 +33,7 @@ mod settings;
 mod settings_plan;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rethread_ingest::agents::format_of;
 use rethread_ingest::source::project;
@@ -134,6 +134,9 @@ pub enum InstallError {
     /// The host has no settings of a project.
     #[error("{} cannot be set up for one project", .0.label())]
     NoProjectScope(Agent),
+    /// The project is the home directory, so its settings are those of the user.
+    #[error("{} is your home directory, not a project", .0.display())]
+    ProjectIsHome(PathBuf),
     /// The host calls no hooks.
     #[error("{} calls no hooks; it can only use the MCP server", .0.label())]
     OnlyServer(Agent),
@@ -247,6 +250,13 @@ impl InstallService<'_> {
     /// The project of the current directory.
     fn project_folder(self) -> PathBuf {
         PathBuf::from(project::project_of(&self.engine.environment.cwd.to_string_lossy()))
+    }
+
+    /// Whether the current directory has no other project than the home directory.
+    fn is_project_home(self) -> bool {
+        let (project, home) = (self.project_folder(), &self.engine.environment.home);
+        let resolved = |path: &Path| path.canonicalize().ok();
+        project == *home || resolved(&project).is_some_and(|project| Some(project) == resolved(home))
     }
 
     /// The path of the program that hooks call, as text.
