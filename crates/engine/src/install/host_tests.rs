@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rethread_testing::files_below;
 use serde_json::Value;
 
+use super::entry::SettingsEntry;
 use super::host::{HostFiles, HostPlace, SettingsFile};
 use super::settings::Syntax;
 use super::*;
@@ -315,6 +316,30 @@ fn the_home_directory_is_not_a_project() {
     engine.install().check_hooks(&mut diagnosis);
     let messages = diagnosis.findings.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>().join("\n");
     assert!(messages.matches("hooks.json").count() == 1 && !messages.contains("twice"), "{messages}");
+}
+
+#[test]
+fn every_event_that_is_installed_has_a_rule() {
+    let mut checked = 0;
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open_engine(folder.path(), "/opt/rethread");
+    for host in INSTALLERS {
+        for entry in host_files(&engine, host, InstallScope::User).settings.into_iter().flat_map(|file| file.entries) {
+            let events: Vec<String> = match entry {
+                SettingsEntry::Hooks(_, events) => events.into_iter().map(|(event, _)| event.to_owned()).collect(),
+                SettingsEntry::Items(_, items) => {
+                    items.iter().filter_map(|item| Some(item.get("event")?.as_str()?.to_owned())).collect()
+                }
+                SettingsEntry::Member(..) | SettingsEntry::Default(..) => Vec::new(),
+            };
+            let protocol = crate::HostProtocol::of(host.agent).unwrap();
+            for event in &events {
+                assert!(protocol.handles(event), "{}: {event}", host.agent);
+            }
+            checked += usize::from(!events.is_empty());
+        }
+    }
+    assert_eq!(checked, 8);
 }
 
 #[test]
