@@ -213,8 +213,8 @@ fn a_linked_settings_file_stays_a_link() {
 
 #[test]
 fn nothing_that_is_committed_has_a_personal_path() {
-    // These files are not committed, or they say so in a hint.
-    let personal = ["settings.local.json", "extensions/rethread.ts"];
+    // Claude Code does not commit this file.
+    let personal = ["settings.local.json"];
     check_all(|folder, host, scope| {
         if scope == InstallScope::User {
             return;
