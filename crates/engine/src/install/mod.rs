@@ -42,7 +42,7 @@ use rethread_model::Agent;
 use crate::{EngineError, InstallService, home};
 
 pub use diff::DiffLine;
-use file_change::RecordChange;
+use file_change::{RecordChange, Undo};
 pub use file_change::{FileChange, InstallPlan};
 pub use host::HostInstaller;
 use own_files::{
@@ -195,7 +195,8 @@ impl InstallService<'_> {
         Ok(Some(plan).filter(|plan| !plan.files.is_empty()))
     }
 
-    /// Applies a plan, unless a file has changed since planning or is write-protected. Originals are saved first.
+    /// Applies a plan, unless a file has changed since planning or is write-protected. Originals are saved first. If a
+    /// file cannot be written, those before it are restored; only a copy of the program stays.
     pub fn apply(self, plan: &InstallPlan) -> Result<(), EngineError> {
         for file in plan.changes() {
             file.ensure_replaceable()?;
@@ -206,15 +207,10 @@ impl InstallService<'_> {
         if plan.changes().next().is_none() {
             return Ok(());
         }
-        for record in &plan.records {
-            if let RecordChange::Save(path, record) = record {
-                self.engine.ensure_home()?;
-                home::ensure_private_folder(&self.engine.folder.join("install"))?;
-                record.write(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
-            }
-        }
-        for file in plan.changes() {
-            file.apply()?;
+        let mut undo = Undo::default();
+        if let Err(error) = self.write_files(plan, &mut undo) {
+            undo.run();
+            return Err(error);
         }
         for record in &plan.records {
             if let RecordChange::Delete(path) = record {
@@ -225,6 +221,23 @@ impl InstallService<'_> {
         for folder in &plan.folders {
             // This only removes empty folders.
             let _ = fs::remove_dir(folder);
+        }
+        Ok(())
+    }
+
+    /// Writes the records and files of a plan, and notes how to undo it.
+    fn write_files(self, plan: &InstallPlan, undo: &mut Undo) -> Result<(), EngineError> {
+        for record in &plan.records {
+            if let RecordChange::Save(path, record) = record {
+                self.engine.ensure_home()?;
+                home::ensure_private_folder(&self.engine.folder.join("install"))?;
+                undo.note(path, fs::read_to_string(path).ok());
+                record.write(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
+            }
+        }
+        for file in plan.changes() {
+            undo.note(&file.target, file.before.clone());
+            file.apply()?;
         }
         Ok(())
     }
