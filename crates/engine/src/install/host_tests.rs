@@ -343,6 +343,17 @@ fn every_event_that_is_installed_has_a_rule() {
 }
 
 #[test]
+fn a_new_file_begins_with_its_first_entry() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open_engine(folder.path(), "/opt/rethread");
+    for (host, path) in [(&codex::INSTALLER, ".codex/config.toml"), (&kimi::INSTALLER, ".kimi-code/config.toml")] {
+        engine.install().run(&location(host, InstallScope::User, true)).unwrap();
+        let text = fs::read_to_string(folder.path().join(path)).unwrap();
+        assert!(text.starts_with('['), "{text}");
+    }
+}
+
+#[test]
 fn a_host_without_hooks_or_projects_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let engine = open_engine(folder.path(), "/opt/rethread");

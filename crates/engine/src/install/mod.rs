@@ -42,8 +42,8 @@ use rethread_model::Agent;
 use crate::{EngineError, InstallService, home};
 
 pub use diff::DiffLine;
-use file_change::{RecordChange, Undo};
 pub use file_change::{FileChange, InstallPlan};
+use file_change::{RecordChange, Undo};
 pub use host::HostInstaller;
 use own_files::{
     BINARY_PLACEHOLDER, FILE_MARKER, asset_text, has_marker, is_own_file, plan_file_removal, plan_files, program_in,
@@ -132,7 +132,7 @@ pub enum InstallError {
     #[error("cannot remove the entries of rethread from {} without touching other lines", .0.display())]
     NotRemovable(PathBuf),
     /// The host has no settings of a project.
-    #[error("{} cannot be set up for one project", .0.label())]
+    #[error("{} has no project settings", .0.label())]
     NoProjectScope(Agent),
     /// The project is the home directory, so its settings are those of the user.
     #[error("{} is your home directory, not a project", .0.display())]
@@ -141,7 +141,7 @@ pub enum InstallError {
     #[error("{} calls no hooks; it can only use the MCP server", .0.label())]
     OnlyServer(Agent),
     /// The host has no MCP servers in this scope.
-    #[error("{} has no MCP servers of one project", .0.label())]
+    #[error("{} has no per-project MCP settings", .0.label())]
     NoServer(Agent),
     /// The settings can be parsed, but are not in the documented format.
     #[error("invalid settings in {}: {key} must be {expected}", path.display())]
