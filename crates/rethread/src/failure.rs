@@ -377,11 +377,11 @@ fn classify_install(error: &InstallError) -> (FailureKind, Option<&'static str>)
         InstallError::NotRemovable(_) => {
             (FailureKind::InvalidSettings, Some("nothing was changed; remove them by hand, then try again"))
         }
-        InstallError::NoProjectScope(_) => (FailureKind::Usage, Some("install it for yourself: drop --project")),
-        InstallError::OnlyServer(_) => (FailureKind::Usage, Some("add --mcp")),
-        InstallError::NoServer(_) => {
-            (FailureKind::Usage, Some("drop --mcp, or install it for yourself: drop --project"))
+        InstallError::NoProjectScope(_) | InstallError::ProjectIsHome(_) => {
+            (FailureKind::Usage, Some("run without --project"))
         }
+        InstallError::OnlyServer(_) => (FailureKind::Usage, Some("add --mcp")),
+        InstallError::NoServer(_) => (FailureKind::Usage, Some("run without --mcp or without --project")),
         InstallError::File { .. } => (FailureKind::SettingsFile, Some("check its owner and permissions")),
         InstallError::ReadOnly(_) => (
             FailureKind::SettingsFile,

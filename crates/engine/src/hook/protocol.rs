@@ -247,6 +247,12 @@ impl HostProtocol {
         }
     }
 
+    /// Whether a rule says what an event of this name means.
+    #[cfg(test)]
+    pub(crate) fn handles(&self, event: &str) -> bool {
+        self.events.iter().any(|rule| rule.name == event && rule.kind != HookEventKind::Ignored)
+    }
+
     /// The host's name for a kind of event.
     pub(crate) fn name_of(&self, kind: HookEventKind) -> Option<&'static str> {
         self.events.iter().find(|rule| rule.kind == kind).map(|rule| rule.name)

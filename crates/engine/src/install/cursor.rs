@@ -7,7 +7,7 @@ use super::entry::{SettingsEntry, server};
 use super::host::{DEFAULTS, HostFiles, HostInstaller, HostPlace, SettingsFile, Skill};
 use super::settings::Syntax;
 
-const EVENTS: [&str; 9] = [
+const EVENTS: [&str; 8] = [
     "sessionStart",
     "beforeSubmitPrompt",
     "preToolUse",
@@ -15,7 +15,6 @@ const EVENTS: [&str; 9] = [
     "postToolUseFailure",
     "afterAgentResponse",
     "preCompact",
-    "stop",
     "sessionEnd",
 ];
 

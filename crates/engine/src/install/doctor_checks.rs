@@ -255,7 +255,7 @@ impl HostInstaller {
         } else if called != binary {
             format!("the MCP server in {path} is {called}, but this program is {binary}")
         } else {
-            let message = format!("the {} MCP server in {path} is rethread", self.agent.label());
+            let message = format!("the {} MCP server is configured in {path}", self.agent.label());
             return diagnosis.add(AREA, FindingLevel::Ok, message, None);
         };
         diagnosis.add(AREA, FindingLevel::Problem, message, Some(&format!("{} --mcp", self.again(place))));

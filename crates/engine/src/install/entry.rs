@@ -107,6 +107,19 @@ impl Owner<'_> {
         }
     }
 
+    /// Whether a server is just as we write it, from any install location. One that the user set up has more keys, such
+    /// as `env`, or calls the program in another way.
+    fn is_written_server(&self, server: &Value, wanted: &Value) -> bool {
+        let (Some(program), Some(expected)) = (self.server_program(server), self.server_program(wanted)) else {
+            return false;
+        };
+        let is_call = |key: &str| matches!(key, "command" | "cmd");
+        let is_wanted =
+            |(key, value): (&String, &Value)| wanted.get(key).is_some_and(|wanted| is_call(key) || wanted == value);
+        (program == expected || Some(program.as_str()) == self.binary || Path::new(&program).is_absolute())
+            && server.as_object().is_some_and(|server| server.iter().all(is_wanted))
+    }
+
     fn is_our_program(&self, program: &str) -> bool {
         Some(program) == self.binary || Path::new(program).file_name().is_some_and(|name| name == NAME)
     }
@@ -182,6 +195,33 @@ impl SettingsEntry {
                 .and_then(|object| object.get(NAME))
                 .is_some_and(|member| owner.is_our_member(member, wanted)),
             SettingsEntry::Default(..) => false,
+        }
+    }
+
+    /// Whether this entry is our MCP server.
+    pub(super) fn is_server(&self, owner: &Owner<'_>) -> bool {
+        match self {
+            SettingsEntry::Member(_, wanted) => owner.server_program(wanted).is_some(),
+            SettingsEntry::Items(_, wanted) => wanted.iter().any(|wanted| owner.server_program(wanted).is_some()),
+            SettingsEntry::Hooks(..) | SettingsEntry::Default(..) => false,
+        }
+    }
+
+    /// Whether parsed settings have our MCP server in a form that only the user can have written.
+    pub(super) fn is_users_server_in(&self, settings: &Value, owner: &Owner<'_>) -> bool {
+        if !self.is_server(owner) {
+            return false;
+        }
+        match self {
+            SettingsEntry::Member(object, wanted) => value_at(settings, object)
+                .and_then(|object| object.get(NAME))
+                .is_some_and(|member| !owner.is_written_server(member, wanted)),
+            SettingsEntry::Items(list, wanted) => {
+                let items = value_at(settings, list).and_then(Value::as_array).into_iter().flatten();
+                let mut ours = items.filter(|item| owner.is_our_item(item, wanted));
+                ours.any(|item| !wanted.iter().any(|wanted| owner.is_written_server(item, wanted)))
+            }
+            SettingsEntry::Hooks(..) | SettingsEntry::Default(..) => false,
         }
     }
 

@@ -128,6 +128,36 @@ impl FileChange {
     }
 }
 
+/// What to restore if a plan fails halfway.
+#[derive(Debug, Default)]
+pub(super) struct Undo {
+    /// Each file with the text it had; `None` if it did not exist.
+    files: Vec<(PathBuf, Option<String>)>,
+    /// Folders that did not exist, innermost first for each file.
+    folders: Vec<PathBuf>,
+}
+
+impl Undo {
+    /// Notes a file that is about to be changed.
+    pub(super) fn note(&mut self, path: &Path, before: Option<String>) {
+        self.files.push((path.to_owned(), before));
+        self.folders.extend(path.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_owned));
+    }
+
+    /// Restores what was noted, as far as possible: the error that led here is the one to report.
+    pub(super) fn run(self) {
+        for (path, before) in self.files.iter().rev() {
+            // The file that failed may still be as it was.
+            if read(path).is_ok_and(|now| now.as_deref() != before.as_deref().map(str::as_bytes)) {
+                let _ = write(path, before.as_deref());
+            }
+        }
+        for folder in &self.folders {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
 /// Resolves symbolic links. If the path does not exist yet, the existing part of it is resolved.
 fn resolve(path: &Path) -> std::io::Result<PathBuf> {
     let Some(there) = path.ancestors().find(|part| part.symlink_metadata().is_ok()) else {

@@ -183,6 +183,10 @@ impl HostInstaller {
         if scope == InstallScope::Project && !self.has_project_scope {
             return Err(InstallError::NoProjectScope(self.agent));
         }
+        // Claude Code has a file of its own for a project, even in the home directory.
+        if scope == InstallScope::Project && self.agent != Agent::ClaudeCode && install.is_project_home() {
+            return Err(InstallError::ProjectIsHome(install.project_folder()));
+        }
         Ok(HostPlace { install, agent: self.agent, scope, binary })
     }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rethread_testing::files_below;
 use serde_json::Value;
 
+use super::entry::SettingsEntry;
 use super::host::{HostFiles, HostPlace, SettingsFile};
 use super::settings::Syntax;
 use super::*;
@@ -212,8 +213,8 @@ fn a_linked_settings_file_stays_a_link() {
 
 #[test]
 fn nothing_that_is_committed_has_a_personal_path() {
-    // These files are not committed, or they say so in a hint.
-    let personal = ["settings.local.json", "extensions/rethread.ts"];
+    // Claude Code does not commit this file.
+    let personal = ["settings.local.json"];
     check_all(|folder, host, scope| {
         if scope == InstallScope::User {
             return;
@@ -261,6 +262,95 @@ fn a_server_that_the_user_set_up_is_kept() {
     engine.install().apply(&engine.install().plan_removal(&place).unwrap().unwrap()).unwrap();
     let left = Syntax::Json.parse(&fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(left, Syntax::Json.parse(text).unwrap());
+}
+
+/// Installs without the MCP server and uninstalls. Returns whether the file is as before, both times.
+fn keeps_server(host: &'static HostInstaller, path: &str, text: &str) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open_engine(folder.path(), "/opt/rethread");
+    let path = folder.path().join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    let place = location(host, InstallScope::User, false);
+    engine.install().run(&place).unwrap();
+    engine.install().apply(&engine.install().plan_removal(&place).unwrap().unwrap()).unwrap();
+    fs::read_to_string(&path).unwrap() == text
+}
+
+#[test]
+fn an_uninstall_keeps_a_server_that_it_did_not_write() {
+    let (claude, gemini) = (&claude_code::INSTALLER, &gemini::INSTALLER);
+    let server = |entry: &str| format!("{{\"mcpServers\":{{\"rethread\":{entry}}}}}");
+    for entry in [
+        r#"{"type":"stdio","command":"rethread","args":["mcp"],"env":{"RETHREAD_HOME":"/data"}}"#,
+        r#"{"type":"stdio","command":"/opt/rethread","args":["mcp"],"env":{}}"#,
+        r#"{"command":"rethread","args":["mcp"]}"#,
+    ] {
+        assert!(keeps_server(claude, ".claude.json", &server(entry)), "{entry}");
+        assert!(keeps_server(gemini, ".gemini/settings.json", &server(entry)), "{entry}");
+    }
+    // Nothing of ours was in this file before, so it is restored even if it looks like ours.
+    let ours = server(r#"{"command":"/opt/rethread","args":["mcp"]}"#);
+    assert!(keeps_server(gemini, ".gemini/settings.json", &ours));
+    // There is no record of this file, and it looks like ours.
+    for program in ["/opt/rethread", "/elsewhere/rethread"] {
+        let ours = server(&format!("{{\"type\":\"stdio\",\"command\":\"{program}\",\"args\":[\"mcp\"]}}"));
+        assert!(!keeps_server(claude, ".claude.json", &ours), "{program}");
+    }
+}
+
+#[test]
+fn the_home_directory_is_not_a_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut environment = Environment::for_home(folder.path());
+    environment.binary = Some(PathBuf::from("/opt/rethread"));
+    environment.cwd = folder.path().to_owned();
+    let engine = Engine::open(environment).unwrap();
+    let [user, project] =
+        [InstallScope::User, InstallScope::Project].map(|scope| location(&codex::INSTALLER, scope, false));
+    engine.install().run(&user).unwrap();
+    for error in [engine.install().plan(&project).unwrap_err(), engine.install().plan_removal(&project).unwrap_err()] {
+        assert!(matches!(error, EngineError::Install(InstallError::ProjectIsHome(_))), "{error}");
+    }
+    let mut diagnosis = crate::reports::Diagnosis::default();
+    engine.install().check_hooks(&mut diagnosis);
+    let messages = diagnosis.findings.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>().join("\n");
+    assert!(messages.matches("hooks.json").count() == 1 && !messages.contains("twice"), "{messages}");
+}
+
+#[test]
+fn every_event_that_is_installed_has_a_rule() {
+    let mut checked = 0;
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open_engine(folder.path(), "/opt/rethread");
+    for host in INSTALLERS {
+        for entry in host_files(&engine, host, InstallScope::User).settings.into_iter().flat_map(|file| file.entries) {
+            let events: Vec<String> = match entry {
+                SettingsEntry::Hooks(_, events) => events.into_iter().map(|(event, _)| event.to_owned()).collect(),
+                SettingsEntry::Items(_, items) => {
+                    items.iter().filter_map(|item| Some(item.get("event")?.as_str()?.to_owned())).collect()
+                }
+                SettingsEntry::Member(..) | SettingsEntry::Default(..) => Vec::new(),
+            };
+            let protocol = crate::HostProtocol::of(host.agent).unwrap();
+            for event in &events {
+                assert!(protocol.handles(event), "{}: {event}", host.agent);
+            }
+            checked += usize::from(!events.is_empty());
+        }
+    }
+    assert_eq!(checked, 8);
+}
+
+#[test]
+fn a_new_file_begins_with_its_first_entry() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open_engine(folder.path(), "/opt/rethread");
+    for (host, path) in [(&codex::INSTALLER, ".codex/config.toml"), (&kimi::INSTALLER, ".kimi-code/config.toml")] {
+        engine.install().run(&location(host, InstallScope::User, true)).unwrap();
+        let text = fs::read_to_string(folder.path().join(path)).unwrap();
+        assert!(text.starts_with('['), "{text}");
+    }
 }
 
 #[test]

@@ -33,7 +33,7 @@ mod settings;
 mod settings_plan;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rethread_ingest::agents::format_of;
 use rethread_ingest::source::project;
@@ -42,8 +42,8 @@ use rethread_model::Agent;
 use crate::{EngineError, InstallService, home};
 
 pub use diff::DiffLine;
-use file_change::RecordChange;
 pub use file_change::{FileChange, InstallPlan};
+use file_change::{RecordChange, Undo};
 pub use host::HostInstaller;
 use own_files::{
     BINARY_PLACEHOLDER, FILE_MARKER, asset_text, has_marker, is_own_file, plan_file_removal, plan_files, program_in,
@@ -132,13 +132,16 @@ pub enum InstallError {
     #[error("cannot remove the entries of rethread from {} without touching other lines", .0.display())]
     NotRemovable(PathBuf),
     /// The host has no settings of a project.
-    #[error("{} cannot be set up for one project", .0.label())]
+    #[error("{} has no project settings", .0.label())]
     NoProjectScope(Agent),
+    /// The project is the home directory, so its settings are those of the user.
+    #[error("{} is your home directory, not a project", .0.display())]
+    ProjectIsHome(PathBuf),
     /// The host calls no hooks.
     #[error("{} calls no hooks; it can only use the MCP server", .0.label())]
     OnlyServer(Agent),
     /// The host has no MCP servers in this scope.
-    #[error("{} has no MCP servers of one project", .0.label())]
+    #[error("{} has no per-project MCP settings", .0.label())]
     NoServer(Agent),
     /// The settings can be parsed, but are not in the documented format.
     #[error("invalid settings in {}: {key} must be {expected}", path.display())]
@@ -192,7 +195,8 @@ impl InstallService<'_> {
         Ok(Some(plan).filter(|plan| !plan.files.is_empty()))
     }
 
-    /// Applies a plan, unless a file has changed since planning or is write-protected. Originals are saved first.
+    /// Applies a plan, unless a file has changed since planning or is write-protected. Originals are saved first. If a
+    /// file cannot be written, those before it are restored; only a copy of the program stays.
     pub fn apply(self, plan: &InstallPlan) -> Result<(), EngineError> {
         for file in plan.changes() {
             file.ensure_replaceable()?;
@@ -203,15 +207,10 @@ impl InstallService<'_> {
         if plan.changes().next().is_none() {
             return Ok(());
         }
-        for record in &plan.records {
-            if let RecordChange::Save(path, record) = record {
-                self.engine.ensure_home()?;
-                home::ensure_private_folder(&self.engine.folder.join("install"))?;
-                record.write(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
-            }
-        }
-        for file in plan.changes() {
-            file.apply()?;
+        let mut undo = Undo::default();
+        if let Err(error) = self.write_files(plan, &mut undo) {
+            undo.run();
+            return Err(error);
         }
         for record in &plan.records {
             if let RecordChange::Delete(path) = record {
@@ -222,6 +221,23 @@ impl InstallService<'_> {
         for folder in &plan.folders {
             // This only removes empty folders.
             let _ = fs::remove_dir(folder);
+        }
+        Ok(())
+    }
+
+    /// Writes the records and files of a plan, and notes how to undo it.
+    fn write_files(self, plan: &InstallPlan, undo: &mut Undo) -> Result<(), EngineError> {
+        for record in &plan.records {
+            if let RecordChange::Save(path, record) = record {
+                self.engine.ensure_home()?;
+                home::ensure_private_folder(&self.engine.folder.join("install"))?;
+                undo.note(path, fs::read_to_string(path).ok());
+                record.write(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
+            }
+        }
+        for file in plan.changes() {
+            undo.note(&file.target, file.before.clone());
+            file.apply()?;
         }
         Ok(())
     }
@@ -247,6 +263,13 @@ impl InstallService<'_> {
     /// The project of the current directory.
     fn project_folder(self) -> PathBuf {
         PathBuf::from(project::project_of(&self.engine.environment.cwd.to_string_lossy()))
+    }
+
+    /// Whether the current directory has no other project than the home directory.
+    fn is_project_home(self) -> bool {
+        let (project, home) = (self.project_folder(), &self.engine.environment.home);
+        let resolved = |path: &Path| path.canonicalize().ok();
+        project == *home || resolved(&project).is_some_and(|project| Some(project) == resolved(home))
     }
 
     /// The path of the program that hooks call, as text.

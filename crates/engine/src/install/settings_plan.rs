@@ -74,7 +74,7 @@ impl HostPlace<'_> {
         let settings = ParsedSettings::read(file.path.clone(), file.syntax)?;
         let record_path = self.record_path(&settings.file.target);
         let record = record::read(&record_path);
-        let entries = removable(&file.entries, file.syntax, record.as_ref(), &self.owner());
+        let entries = removable(&file.entries, &settings, record.as_ref(), &self.owner());
         let Some(before) = settings.file.before.clone().filter(|_| settings.has_any(&entries, &self.owner())) else {
             return nothing();
         };
@@ -111,7 +111,11 @@ impl HostPlace<'_> {
     fn record_for(&self, settings: &ParsedSettings, entries: &[SettingsEntry], after: Option<&str>) -> InstallRecord {
         let known = record::read(&self.record_path(&settings.file.target));
         let text = settings.file.before.as_deref();
-        let ours = removable(entries, settings.syntax, known.as_ref(), &self.owner());
+        let mut ours = removable(entries, settings, known.as_ref(), &self.owner());
+        if known.is_none() {
+            // Before our first change, a server is the user's, even if it looks like ours.
+            ours.retain(|entry| !entry.is_server(&self.owner()));
+        }
         let original = match known.filter(|record| text.is_some_and(|text| record.matches_text(text))) {
             Some(record) => record.original,
             None if settings.has_any(&ours, &self.owner()) => {
@@ -124,17 +128,18 @@ impl HostPlace<'_> {
     }
 }
 
-/// The entries that we added: a server that was there before our first change is the user's.
+/// The entries that we added: a server that was there before our first change is the user's. Without a record of that
+/// time, so is a server that we would not write like this.
 fn removable(
     entries: &[SettingsEntry],
-    syntax: Syntax,
+    settings: &ParsedSettings,
     record: Option<&InstallRecord>,
     owner: &Owner<'_>,
 ) -> Vec<SettingsEntry> {
-    let original = record.and_then(|record| syntax.parse(record.original.as_deref().unwrap_or_default()).ok());
+    let original = record.and_then(|record| settings.syntax.parse(record.original.as_deref().unwrap_or_default()).ok());
     let is_users = |entry: &SettingsEntry| match (entry, &original) {
         (SettingsEntry::Member(..) | SettingsEntry::Items(..), Some(original)) => entry.is_in(original, owner),
-        _ => false,
+        _ => entry.is_users_server_in(&settings.value, owner),
     };
     entries.iter().filter(|entry| !is_users(entry)).cloned().collect()
 }

@@ -64,6 +64,27 @@ fn a_file_changed_after_planning_is_not_written() {
 }
 
 #[test]
+fn a_failed_install_leaves_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path(), "/opt/rethread");
+    let settings = folder.path().join(".claude/settings.json");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    fs::write(&settings, "{}").unwrap();
+    let mut plan = engine.install().plan(&HOOKS).unwrap();
+    // The last file cannot be written: its folder is a link to nothing.
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(folder.path().join("nothing"), &link).unwrap();
+    let last = plan.files.last().unwrap().clone();
+    plan.files.push(FileChange { target: link.join("SKILL.md"), before: None, ..last });
+    let before = rethread_testing::files_below(folder.path());
+    let error = engine.install().apply(&plan).unwrap_err();
+    assert!(matches!(error, EngineError::Install(InstallError::File { .. })), "{error}");
+    assert_eq!(rethread_testing::files_below(folder.path()), before);
+    assert_eq!(fs::read_to_string(&settings).unwrap(), "{}");
+    assert!(!folder.path().join(".claude/skills").exists());
+}
+
+#[test]
 fn each_host_can_be_installed() {
     for host in crate::HOSTS {
         // A host without hooks of its own runs those of another.

@@ -76,6 +76,8 @@ pub(crate) struct InstallArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("project", |arg| arg.help("Remove from the current project's settings")))]
+#[command(mut_arg("plugin", |arg| arg.help("Remove the plugin in DIR")))]
 pub(crate) struct UninstallArgs {
     #[command(flatten)]
     pub(crate) place: InstallPlaceArgs,

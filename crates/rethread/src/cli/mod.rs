@@ -269,8 +269,8 @@ pub(crate) enum Command {
     Token(TokenArgs),
     /// Handle a hook event (called by agents).
     ///
-    /// Agents call it; you normally do not. Reads one JSON event from stdin, prints a JSON reply or nothing, and always
-    /// exits with 0. Set `RETHREAD_DISABLE=1` to turn hooks off.
+    /// Agents call it; you normally do not. Reads one JSON event from stdin, prints the reply in the agent's format, or
+    /// nothing, and always exits with 0. Set `RETHREAD_DISABLE=1` to turn hooks off.
     #[command(after_long_help = "Examples:\n  rethread hook claude-code < event.json")]
     Hook(HookArgs),
     /// Find agents, install hooks and sync.

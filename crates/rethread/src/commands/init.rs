@@ -8,10 +8,10 @@ use rethread_engine::{
 };
 use rethread_model::Agent;
 
-use super::{CommandContext, Exit, install, print_suggestions, sync};
+use super::{CommandContext, Exit, install, install_all, print_suggestions, sync};
 use crate::cli::setup::InitArgs;
 use crate::demo;
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 use crate::render::{CellAlign, TextPage, Tone, bytes, count, number};
 
 /// Columns of an agent's name.
@@ -58,11 +58,12 @@ pub(crate) fn run(context: &CommandContext, args: &InitArgs) -> Result<Exit, Fai
     if may_read {
         read(&context, &engine, &plan.selected)?;
     }
+    let mut exit = Exit::Done;
     if may_install {
-        install_hooks(&context, &engine, &plan.hooks)?;
+        exit = install_hooks(&context, &engine, &plan.hooks);
     }
     suggest(&context, &engine)?;
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// The selected agents that were used on this machine, with or without transcripts.
@@ -97,23 +98,32 @@ fn read(context: &CommandContext, engine: &Engine, selected: &str) -> Result<(),
     sync::print_report(context, &report)
 }
 
-fn install_hooks(
-    context: &CommandContext,
-    engine: &Engine,
-    hooks: &[(&'static HostInstaller, InstallPlan)],
-) -> Result<(), Failure> {
+/// Installs one host after the other. One that fails is reported, and the others are still installed.
+fn install_hooks(context: &CommandContext, engine: &Engine, hooks: &[(&'static HostInstaller, InstallPlan)]) -> Exit {
+    let mut installed = Vec::new();
     for (host, _) in hooks {
         // Planned again: the host before it may have written the skill that they share.
-        engine.install().run(&place(host))?;
+        if let Err(error) = engine.install().run(&place(host)) {
+            let error = install_all::describe(&error);
+            context.printer.warn(&format!("cannot install hooks for {}: {error}", host.agent));
+            continue;
+        }
+        installed.push(host.agent);
         context.printer.note_line(&format!("Installed hooks for {}; new sessions use them.", host.agent));
         install::print_host_hints(context, engine, host, InstallScope::User, true);
     }
-    if let Some((_, plan)) = hooks.first() {
+    if let Some((_, plan)) = hooks.first().filter(|_| !installed.is_empty()) {
         install::print_program(context, engine, plan);
     }
-    let agents = if hooks.len() == 1 { hooks[0].0.agent.as_str() } else { "--all" };
-    context.printer.hint(&format!("to add the MCP tools as well: rethread install {agents} --mcp"));
-    Ok(())
+    let agents = match installed.as_slice() {
+        [] => None,
+        [agent] => Some(agent.as_str()),
+        _ => Some("--all"),
+    };
+    if let Some(agents) = agents {
+        context.printer.hint(&format!("to add the MCP tools as well: rethread install {agents} --mcp"));
+    }
+    if installed.len() == hooks.len() { Exit::Done } else { Exit::Reported(FailureKind::SettingsFile.exit_code()) }
 }
 
 const fn place(host: &'static HostInstaller) -> InstallLocation {

@@ -87,17 +87,30 @@ pub(crate) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Resul
     }
     if args.json.json {
         context.printer.json(&json::InstallReportJson::new(agent, plan.as_ref(), true))?;
-    } else if let Some(plan) = &plan {
-        context.printer.note_line(&format!("Removed. {} no longer {}.", installed_what(&place), location(plan)));
-        match place {
-            InstallLocation::Plugin(_) => context.printer.hint("if Claude Code still uses it: claude plugin uninstall rethread@rethread; claude plugin marketplace remove rethread"),
-            InstallLocation::Service => context.printer.hint(STOP_SERVICE),
-            InstallLocation::Host { .. } => {}
-        }
+    } else if plan.is_some() {
+        print_removed(context, &place);
     } else {
         context.printer.note_line("Rethread is not installed here; nothing to change.");
     }
     Ok(if plan.is_some() { Exit::Done } else { Exit::Nothing })
+}
+
+/// Says what is gone. The files were listed before.
+fn print_removed(context: &CommandContext, place: &InstallLocation) {
+    let printer = &context.printer;
+    match place {
+        InstallLocation::Host { host, .. } => {
+            printer.note_line(&format!("Removed Rethread from {}.", host.agent.label()));
+        }
+        InstallLocation::Plugin(_) => {
+            printer.note_line("Removed the plugin.");
+            printer.hint("if Claude Code still uses it: claude plugin uninstall rethread@rethread; claude plugin marketplace remove rethread");
+        }
+        InstallLocation::Service => {
+            printer.note_line("Removed the service.");
+            printer.hint(STOP_SERVICE);
+        }
+    }
 }
 
 fn place(args: &InstallPlaceArgs, agent: InstallTarget, with_mcp: bool) -> Result<InstallLocation, Failure> {
@@ -108,12 +121,13 @@ fn place(args: &InstallPlaceArgs, agent: InstallTarget, with_mcp: bool) -> Resul
         }
         (InstallTarget::Host(host), None) => Ok(InstallLocation::Host { host, scope, with_mcp }),
         (InstallTarget::Service, None) if with_mcp => {
-            Err(Failure::new(FailureKind::Usage, "a service has no MCP server to set up: drop --mcp"))
+            Err(Failure::new(FailureKind::Usage, "a service has no MCP server to set up: run without --mcp"))
         }
         (InstallTarget::Service, None) if !args.project => Ok(InstallLocation::Service),
-        (InstallTarget::Service, None) => {
-            Err(Failure::new(FailureKind::Usage, "a service cannot be installed for one project: drop --project"))
-        }
+        (InstallTarget::Service, None) => Err(Failure::new(
+            FailureKind::Usage,
+            "a service cannot be installed for one project: run without --project",
+        )),
         (other, Some(_)) => {
             let failure = Failure::new(FailureKind::Usage, "--plugin works only with claude-code");
             Err(failure.hint(format!("run: rethread install {}", other.name())))
@@ -126,7 +140,9 @@ fn print_next_steps(context: &CommandContext, engine: &Engine, place: &InstallLo
     print_program(context, engine, plan);
     match place {
         InstallLocation::Host { host, scope, with_mcp } => {
-            printer.note_line(&format!("{} installed. New sessions use it.", installed_what(place)));
+            let what = installed_what(place);
+            let pronoun = if what.ends_with("are") { "them" } else { "it" };
+            printer.note_line(&format!("{what} installed. New sessions use {pronoun}."));
             print_host_hints(context, engine, host, *scope, *with_mcp);
             if *scope == InstallScope::Project {
                 hint_if_tracked(context, engine, plan);

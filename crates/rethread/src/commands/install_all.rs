@@ -130,7 +130,7 @@ const fn place(host: &'static HostInstaller, with_mcp: bool) -> InstallLocation 
 }
 
 /// An error with its cause, on one line.
-fn describe(error: &EngineError) -> String {
+pub(super) fn describe(error: &EngineError) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
     format!("{error}{cause}")
 }

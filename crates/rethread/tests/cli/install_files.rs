@@ -90,9 +90,13 @@ fn project_and_custom_directory_have_their_own_extensions() {
     let output_text = home.snapshot(&["install", "pi", "--project"]);
     assert!(output_text.contains("hint: pi reads them only in projects you trust"), "{output_text}");
     assert!(home.work_dir().join(".pi/extensions/rethread.ts").exists() && !home.path(".pi").exists());
+    // A file that may be committed calls the program by its name.
     let hooks = hooks_in_doctor(&home);
-    assert!(hooks.starts_with("✓ hooks") && hooks.contains("the pi extension in"), "{hooks}");
-    assert!(hooks.contains("extensions/rethread.ts calls rethread"), "{hooks}");
+    assert!(hooks.contains("rethread.ts calls rethread by name, but it is not in PATH"), "{hooks}");
+    let mut doctor = home.command(&["doctor"]);
+    let report = home.snapshot_of(&doctor.env("PATH", home.binary().parent().unwrap()).output().unwrap());
+    assert!(report.contains("the pi extension in"), "{report}");
+    assert!(!report.contains("not in PATH"), "{report}");
     assert!(home.run(&["uninstall", "pi", "--project"]).status.success());
     assert!(!home.work_dir().join(".pi").exists());
     let mut command = home.command(&["install", "pi"]);

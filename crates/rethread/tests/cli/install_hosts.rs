@@ -49,7 +49,7 @@ fn a_host_that_has_only_the_server_or_no_projects_says_what_to_do() {
     assert!(refused.contains("Continue calls no hooks") && refused.contains("hint: add --mcp"), "{refused}");
     let refused = home.snapshot(&["install", "hermes", "--project"]);
     assert!(
-        refused.contains("Hermes cannot be set up for one project") && refused.contains("drop --project"),
+        refused.contains("Hermes has no project settings") && refused.contains("run without --project"),
         "{refused}"
     );
     home.run_ok(&["install", "continue", "--mcp"]);

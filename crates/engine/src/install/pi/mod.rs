@@ -21,7 +21,7 @@ fn files(place: &HostPlace<'_>) -> HostFiles {
         clear_ms: cards.notification_auto_clear_ms,
     };
     HostFiles {
-        own: vec![(place.file(".pi", "extensions/rethread.ts"), extension_text(place.binary, &names))],
+        own: vec![(place.file(".pi", "extensions/rethread.ts"), extension_text(place.program(), &names))],
         // Read by pi 1.x; older versions have no MCP.
         server: Some(SettingsFile {
             path: place.file(".pi", "mcp.json"),

@@ -44,7 +44,10 @@ fn edit(
     if restore(document.to_string()) != ended {
         return None;
     }
-    Some(change(&mut document).map_err(EditError::from).map(|()| restore(document.to_string())))
+    let changed = change(&mut document).map_err(EditError::from);
+    // Each table of ours has an empty line before it, which the first one in a new file does not need.
+    let edited = || if text.is_empty() { document.to_string().trim_start().to_owned() } else { document.to_string() };
+    Some(changed.map(|()| restore(edited())))
 }
 
 fn place(document: &mut DocumentMut, entry: &SettingsEntry, owner: &Owner<'_>) -> Result<(), SettingsProblem> {
