@@ -24,11 +24,15 @@ pub enum EntityKind {
     Branch,
     /// A package that a project depends on.
     Package,
+    /// An option in a configuration, an environment variable or a flag.
+    Setting,
+    /// What a diagnosis is about, in a few words.
+    Topic,
 }
 
 impl EntityKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::File,
         Self::Command,
         Self::Error,
@@ -37,6 +41,8 @@ impl EntityKind {
         Self::Commit,
         Self::Branch,
         Self::Package,
+        Self::Setting,
+        Self::Topic,
     ];
 
     /// The name in JSON and the store.
@@ -50,6 +56,8 @@ impl EntityKind {
             Self::Commit => "commit",
             Self::Branch => "branch",
             Self::Package => "package",
+            Self::Setting => "setting",
+            Self::Topic => "topic",
         }
     }
 
@@ -117,11 +125,17 @@ pub enum Predicate {
     Removed,
     /// The commands of a span, in order, as listed in the detail; the subject is the first command.
     Sequence,
+    /// The subject happens because of the object.
+    CausedBy,
+    /// The subject works only with the object.
+    Requires,
+    /// The subject does not work together with the object.
+    ConflictsWith,
 }
 
 impl Predicate {
     /// Every predicate.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::Read,
         Self::Edited,
         Self::Created,
@@ -141,6 +155,9 @@ impl Predicate {
         Self::Added,
         Self::Removed,
         Self::Sequence,
+        Self::CausedBy,
+        Self::Requires,
+        Self::ConflictsWith,
     ];
 
     /// The name in JSON and the store.
@@ -165,6 +182,9 @@ impl Predicate {
             Self::Added => "added",
             Self::Removed => "removed",
             Self::Sequence => "sequence",
+            Self::CausedBy => "caused_by",
+            Self::Requires => "requires",
+            Self::ConflictsWith => "conflicts_with",
         }
     }
 

@@ -72,8 +72,9 @@ pub struct ToolUse {
     pub kind: Option<ToolKind>,
     /// The primary argument: a path, a command, a pattern, a URL.
     pub target: String,
-    /// The command with its line breaks and without long texts, if `target` does not contain all of it.
-    pub script: Option<String>,
+    /// What the call ran or changed, if `target` does not say all of it: a command with its line breaks and without long
+    /// texts, or the part of a file that an edit changed.
+    pub body: Option<String>,
     /// The other arguments, shortened, as `name=value` pairs.
     pub arguments: String,
     /// All paths among the arguments, as written.

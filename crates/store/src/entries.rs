@@ -88,9 +88,9 @@ impl Batch<'_> {
             tool.map(|tool| tool.name.as_str()),
             tool.map(|tool| tool.target.as_str()),
             tool.map(|tool| tool.arguments.as_str()),
-            tool.and_then(|tool| tool.script.as_deref()),
+            tool.and_then(|tool| tool.body.as_deref()),
         ];
-        let [kind, text, tool_name, target, arguments, script] = checked;
+        let [kind, text, tool_name, target, arguments, body] = checked;
         self.insert(
             "entry",
             columns! {
@@ -120,7 +120,7 @@ impl Batch<'_> {
                 output_lines: outcome.map(|outcome| outcome.lines),
                 output_bytes: outcome.map(|outcome| outcome.bytes),
                 output: outcome.and_then(|outcome| outcome.output.as_deref()),
-                script: script,
+                script: body,
                 transcript: transcript,
                 line_key: new.line_key,
                 checksum: checksum(&checked),
@@ -177,7 +177,7 @@ fn tool(row: &Row<'_>) -> Result<Option<ToolUse>, StoreError> {
         name,
         kind: row.opt_text("tool_kind")?.map(ToolKind::from_stored),
         target: row.opt_string("target")?.unwrap_or_default(),
-        script: row.opt_string("script")?,
+        body: row.opt_string("script")?,
         arguments: row.opt_string("arguments")?.unwrap_or_default(),
         paths: read_paths(row.opt_text("paths")?),
         outcome: outcome(row)?,

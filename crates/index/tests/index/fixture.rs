@@ -139,7 +139,7 @@ pub(crate) fn failed_command() -> ToolUse {
         name: "Bash".to_owned(),
         kind: Some(ToolKind::Command),
         target: "cargo nextest".to_owned(),
-        script: None,
+        body: None,
         arguments: "timeout=90".to_owned(),
         paths: vec!["/srv/shop/src/Wal.rs".to_owned(), "~/notes.md".to_owned()],
         outcome: Some(ToolOutcome {

@@ -32,7 +32,7 @@ pub use self::git_calls::{GitCall, git_calls};
 pub(crate) use self::script::shorten_script;
 
 /// Increased when the rules change, so that facts are extracted again.
-pub const RULES_VERSION: u64 = 1;
+pub const RULES_VERSION: u64 = 2;
 
 /// The state carried from one span of a session to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -101,7 +101,7 @@ impl<'a> WorkExtractor<'a> {
     }
 
     fn extract_command(&mut self, tool: &'a ToolUse, outcome: &ToolOutcome, entry: &'a Entry, sink: &mut FactSink) {
-        let script = tool.script.as_deref().unwrap_or(&tool.target);
+        let script = tool.body.as_deref().unwrap_or(&tool.target);
         let Some(mut line) = parse_command_line(script) else { return };
         // Changing to the project root is the same as staying where the session works.
         line.folder = line.folder.filter(|folder| !self.roots.contains(&folder.trim_end_matches('/')));

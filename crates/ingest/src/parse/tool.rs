@@ -208,7 +208,7 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
     let first_path = || paths.first().cloned().filter(|_| kind.changes_files() || kind == ToolKind::Read);
     let target = primary.and_then(|key| arguments.text(key)).or_else(first_path).unwrap_or_default();
     // Redact before cutting: half a key would not match the rules.
-    let (target, script) = if kind == ToolKind::Command {
+    let (target, body) = if kind == ToolKind::Command {
         let command = sink.redact(target);
         let script = shorten_script(&command);
         let line = clip(&one_line(&command), MAX_TARGET_CHARS).into_owned();
@@ -222,7 +222,7 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
         name: Redactor::shared().redact_name(name.to_owned()),
         kind: Some(kind),
         target,
-        script,
+        body,
         arguments: String::new(),
         paths: paths.into_iter().map(|path| sink.redact(path)).collect(),
         outcome: None,

@@ -140,7 +140,7 @@ fn call(entries: &mut Vec<Entry>, kind: ToolKind, name: &str, target: &str, succ
         arguments: String::new(),
         paths: if is_file { vec![path] } else { Vec::new() },
         outcome: succeeds.then(|| outcome(ToolStatus::Ok, None, "")),
-        script: None,
+        body: None,
     };
     push(entries, EntryKind::Call, &text, Some(tool));
 }

@@ -68,7 +68,7 @@ fn nothing_known(of: Option<&str>) -> Markup {
         Some(of) => empty_state(
             "Nothing known",
             &html! {
-                p { "No file, command, error, decision, preference, commit, branch or package is named " code { (OneLine(of)) } "." }
+                p { "No file, command, error, decision, preference, commit, branch, package, setting or topic is named " code { (OneLine(of)) } "." }
                 p {
                     a.plain href="/memory/graph" { "All entities" } " "
                     a.plain href=(link("/search", &[("q", Some(of))])) { "Search for it" }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use maud::{Markup, html};
 use rethread_engine::SessionPage;
-use rethread_model::{Entry, EntryKind, Session, ToolOutcome, ToolStatus, ToolUse, clip};
+use rethread_model::{Entry, EntryKind, Session, ToolKind, ToolOutcome, ToolStatus, ToolUse, clip};
 
 use super::super::components::{MultiLine, OneLine, PageContext, count};
 use super::super::links::link;
@@ -216,8 +216,11 @@ impl ConversationView<'_> {
             dl {
                 dt { "Line" }
                 dd { a href={ "#L" (line) } { (line) } " " (self.context.time_of_day(entry.at)) }
-                @if let Some(script) = &tool.script { dt { "Command" } dd { pre { code { (MultiLine(clip(script, MAX_DETAIL_CHARS))) } } } }
-                @else if !tool.target.is_empty() { dt { "Target" } dd { code { (MultiLine(clip(&tool.target, MAX_DETAIL_CHARS))) } } }
+                @if let Some(body) = &tool.body {
+                    dt { @if tool.kind == Some(ToolKind::Command) { "Command" } @else { "Change" } }
+                    dd { pre { code { (MultiLine(clip(body, MAX_DETAIL_CHARS))) } } }
+                }
+                @if !tool.target.is_empty() && (tool.body.is_none() || tool.kind != Some(ToolKind::Command)) { dt { "Target" } dd { code { (MultiLine(clip(&tool.target, MAX_DETAIL_CHARS))) } } }
                 @if !tool.arguments.is_empty() { dt { "Arguments" } dd { code { (MultiLine(clip(&tool.arguments, MAX_DETAIL_CHARS))) } } }
                 @if let Some(outcome) = outcome {
                     dt { "Result" }
