@@ -26,6 +26,7 @@ impl FactService<'_> {
         let query =
             FactQuery { scope: request.scope.clone(), predicates: &DECISION_PREDICATES, until, ..FactQuery::default() };
         let all = decisions(&store.facts(&query)?).into_iter();
-        Ok(all.filter(|one| (request.include_inactive || one.is_open()) && one.mentions_all(&request.query)).collect())
+        let is_shown = |one: &Decision| request.include_inactive || one.is_open() || one.is_ruled_out();
+        Ok(all.filter(|one| is_shown(one) && one.mentions_all(&request.query)).collect())
     }
 }

@@ -4,6 +4,7 @@ use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, Trus
 use serde::{Deserialize, Serialize};
 
 use super::command::{CommandClass, CommandLine, ShellCommand, is_same_command, word_similarity};
+use super::diagnoses::DiagnosedError;
 use super::errors::{concrete_form, is_usage_error, signature};
 use super::sink::{FactSink, command_entity, observed_fact};
 use super::tables::{
@@ -126,6 +127,13 @@ impl FixTracker {
         if let Some(failure) = self.open.last_mut() {
             failure.reason = Some(reason);
         }
+    }
+
+    /// The error of the failure that was seen last and is not fixed.
+    pub(super) fn open_error(&self) -> Option<DiagnosedError> {
+        let error = &self.open.last()?.error;
+        let (signature, message) = (error.signature.clone(), error.message.clone());
+        Some(DiagnosedError { signature, message, line: error.line })
     }
 
     /// Records that a command failed with this message.
@@ -458,7 +466,7 @@ fn verifies(command: &ShellCommand) -> bool {
     command.name.split([' ', ':', '-']).any(|word| VERIFYING_WORDS.contains(word))
 }
 
-fn says_it_works(text: &str) -> bool {
+pub(super) fn says_it_works(text: &str) -> bool {
     let text = text.trim().to_ascii_lowercase();
     text.len() < 400 && WORKS_PHRASES.any_in_text(&text) && !NOT_WORKING_PHRASES.any_in_text(&text)
 }

@@ -5,12 +5,14 @@
 
 mod command;
 mod decisions;
+mod diagnoses;
 mod errors;
 mod fixes;
 mod git;
 mod git_calls;
 mod packages;
 mod script;
+pub mod sentence_model;
 mod shell;
 mod sink;
 mod tables;
@@ -20,6 +22,8 @@ use rethread_model::{Entry, Fact};
 use serde::{Deserialize, Serialize};
 
 use self::decisions::DecisionExtractor;
+pub use self::decisions::{ConversationSentence, conversation_sentences};
+use self::diagnoses::DiagnosisTracker;
 use self::sink::FactSink;
 pub(crate) use self::work::INTERRUPTED;
 use self::work::{WorkExtractor, WorkState};
@@ -40,6 +44,7 @@ pub const RULES_VERSION: u64 = 2;
 pub struct ExtractionState {
     work: WorkState,
     decisions: DecisionExtractor,
+    diagnoses: DiagnosisTracker,
 }
 
 /// The result of extracting facts from one span.
@@ -57,7 +62,12 @@ pub fn extract(mut carry: ExtractionState, roots: &[&str], entries: &[&Entry]) -
     let mut sink = FactSink::default();
     let mut work = WorkExtractor::new(&mut carry.work, roots);
     for entry in entries {
+        let before = sink.facts_mut().len();
         work.push(entry, &mut sink);
+        carry.diagnoses.confirm_by_fixes(before, sink.facts_mut());
+        if !entry.is_abandoned {
+            carry.diagnoses.extract(entry, work.open_error(), sink.facts_mut());
+        }
         carry.decisions.extract(entry, sink.facts_mut());
     }
     work.finish(&mut sink);

@@ -4,6 +4,7 @@ use rethread_model::{Entry, EntryKind, Predicate, ToolKind, ToolOutcome, ToolSta
 use serde::{Deserialize, Serialize};
 
 use super::command::{CommandClass, CommandLine, ExitVisibility, ShellCommand, parse_command_line};
+use super::diagnoses::DiagnosedError;
 use super::errors::is_agent_message;
 use super::fixes::FixTracker;
 use super::sink::{FactSink, command_entity, file_entity, observed_fact};
@@ -53,6 +54,11 @@ impl<'a> WorkExtractor<'a> {
             (EntryKind::Call, Some(tool)) => self.extract_call(tool, entry, sink),
             _ => {}
         }
+    }
+
+    /// The error of the failure that was seen last and is not fixed.
+    pub(super) fn open_error(&self) -> Option<DiagnosedError> {
+        self.state.fixes.open_error()
     }
 
     /// Adds the fact about the order of commands.

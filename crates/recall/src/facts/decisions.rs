@@ -17,6 +17,8 @@ pub struct Decision {
     pub subject: String,
     /// The rejected alternative.
     pub rejected_option: Option<String>,
+    /// What to use instead of what is forbidden.
+    pub replacement: Option<String>,
     /// The sentence that states it.
     pub statement: String,
     /// Why it was decided.
@@ -43,6 +45,11 @@ impl Decision {
         self.closed_by.is_none() && matches!(self.state, FactState::Confirmed | FactState::Hypothesis)
     }
 
+    /// Whether a human ruled it out and has not chosen it since.
+    pub fn is_ruled_out(&self) -> bool {
+        self.predicate == Predicate::Decided && self.state == FactState::Refuted && self.trust == Trust::Human
+    }
+
     /// The sentence that states it, with the reason if it does not contain it.
     pub fn in_words(&self) -> String {
         let statement = self.statement.trim().trim_end_matches('.');
@@ -54,7 +61,8 @@ impl Decision {
 
     /// Whether it mentions all these words.
     pub fn mentions_all(&self, words: &str) -> bool {
-        let parts = [Some(&self.subject), self.rejected_option.as_ref(), Some(&self.statement), self.reason.as_ref()];
+        let (rejected, replacement) = (self.rejected_option.as_ref(), self.replacement.as_ref());
+        let parts = [Some(&self.subject), rejected, replacement, Some(&self.statement), self.reason.as_ref()];
         let text = parts.into_iter().flatten().map(|part| part.to_lowercase()).collect::<Vec<_>>().join("\n");
         words.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
@@ -108,6 +116,10 @@ fn apply_decision(all: &mut Vec<Decision>, known: &FactRow) {
         };
         all.iter_mut().filter(is_other).for_each(|one| one.close(FactState::Superseded, known));
     }
+    if fact.state == FactState::Confirmed {
+        let is_back = |one: &&mut Decision| one.is_ruled_out() && one.is_about(known) && one.may_be_closed_by(known);
+        all.iter_mut().filter(is_back).for_each(|one| one.close(FactState::Superseded, known));
+    }
     let is_stated_twice = was_just_closed(all, known);
     let open = all.iter_mut().rev().find(|one| !one.is_preference() && one.is_open() && one.is_about(known));
     match (open, fact.state) {
@@ -115,7 +127,11 @@ fn apply_decision(all: &mut Vec<Decision>, known: &FactRow) {
         (None, FactState::Refuted | FactState::Superseded) if is_stated_twice => {}
         (None, _) => all.push(new_decision(known)),
         (Some(open), FactState::Refuted | FactState::Superseded) if !open.may_be_closed_by(known) => {}
-        (Some(open), FactState::Refuted | FactState::Superseded) => open.close(fact.state, known),
+        (Some(open), FactState::Refuted | FactState::Superseded) => {
+            open.trust = open.trust.max(fact.trust);
+            open.reason = open.reason.take().or(fact.reason.clone());
+            open.close(fact.state, known);
+        }
         (Some(open), FactState::Hypothesis) => open.sources.insert(0, FactSource::of_fact(known)),
         (Some(open), FactState::Confirmed) if open.state == FactState::Confirmed => {
             open.sources.insert(0, FactSource::of_fact(known));
@@ -162,10 +178,13 @@ fn apply_preference(all: &mut Vec<Decision>, known: &FactRow) {
 
 fn new_decision(known: &FactRow) -> Decision {
     let fact = &known.fact;
+    let other = fact.object.as_ref().map(|other| other.name.clone());
+    let is_prohibition = fact.predicate == Predicate::Forbids;
     Decision {
         predicate: fact.predicate,
         subject: fact.subject.name.clone(),
-        rejected_option: fact.object.as_ref().map(|other| other.name.clone()),
+        rejected_option: other.clone().filter(|_| !is_prohibition),
+        replacement: other.filter(|_| is_prohibition),
         statement: fact.detail.clone(),
         reason: fact.reason.clone(),
         state: fact.state,

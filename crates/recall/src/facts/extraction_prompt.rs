@@ -19,10 +19,12 @@ begins with its line number and its author: [42 human], [43 assistant], [44 tool
 Answer with one JSON object, {\"facts\": [...]}, with at most 20 facts; an empty list is a good answer. Each fact has:\n\
 - predicate: \"decided\" (a decision about the project), \"prefers\" or \"forbids\" (what the human always or never \
 wants), \"fixed_by\" (an error, and what made it go away), \"not_fixed_by\" (an error, and what was tried without \
-success)\n\
+success), \"caused_by\" (a problem, and why it happens), \"requires\" (something, and what it needs to work), \
+\"conflicts_with\" (two things that do not work together)\n\
 - subject: for a decision or preference, what it is about, in 1 to 5 words; for an error, the line that identifies it, \
-as written in the record\n\
-- object: the rejected option; for an error, the command that showed it; null if there is none\n\
+as written in the record; for a cause, the problem, in 1 to 8 words\n\
+- object: the rejected option, or what to use instead of what is forbidden; for an error, the command that showed it; \
+the cause, the requirement or the conflicting thing, in 1 to 8 words; null if there is none\n\
 - state: for \"decided\" only: \"proposed\", \"accepted\" or \"rejected\" by the human; null otherwise\n\
 - detail: one sentence: what was decided, wanted or done\n\
 - reason: why, if the record says so; null otherwise\n\
@@ -30,6 +32,18 @@ as written in the record\n\
 must cite a line of the human.\n\
 Single instructions (\"add a test\"), questions and unanswered suggestions are not facts. Use only what is in the \
 record; never invent.";
+
+/// What a model may state.
+const MODEL_PREDICATES: [Predicate; 8] = [
+    Predicate::Decided,
+    Predicate::Prefers,
+    Predicate::Forbids,
+    Predicate::FixedBy,
+    Predicate::NotFixedBy,
+    Predicate::CausedBy,
+    Predicate::Requires,
+    Predicate::ConflictsWith,
+];
 
 /// Maximum number of facts accepted per chunk.
 pub const MAX_FACTS: usize = 20;
@@ -112,7 +126,7 @@ pub fn facts_schema() -> Value {
             "properties": {
                 "predicate": {
                     "type": "string",
-                    "enum": ["decided", "prefers", "forbids", "fixed_by", "not_fixed_by"],
+                    "enum": MODEL_PREDICATES.map(Predicate::as_str),
                 },
                 "subject": text,
                 "object": maybe,
@@ -140,6 +154,7 @@ fn parse_cited_fact(rendered: &Value, chunk: &FactPromptChunk) -> Option<CitedFa
         Predicate::Decided => (EntityKind::Decision, EntityKind::Decision),
         Predicate::Prefers | Predicate::Forbids => (EntityKind::Preference, EntityKind::Preference),
         Predicate::FixedBy | Predicate::NotFixedBy => (EntityKind::Error, EntityKind::Command),
+        Predicate::CausedBy | Predicate::Requires | Predicate::ConflictsWith => (EntityKind::Topic, EntityKind::Topic),
         _ => return None,
     };
     let mut lines: Vec<u64> = rendered["lines"].as_array()?.iter().map(Value::as_u64).collect::<Option<_>>()?;
@@ -153,10 +168,11 @@ fn parse_cited_fact(rendered: &Value, chunk: &FactPromptChunk) -> Option<CitedFa
     let (line, at) = (*lines.get(main)?, shown.get(main)?.at);
     let lowest = shown.iter().map(|line| line.trust).min()?;
     let object = rendered["object"].as_str().and_then(|name| fact_entity(object, name));
+    let is_relation = subject == EntityKind::Topic;
     let fact = Fact {
         predicate,
         subject: fact_entity(subject, rendered["subject"].as_str()?)?,
-        object: object.filter(|_| !matches!(predicate, Predicate::Prefers | Predicate::Forbids)),
+        object: if is_relation && object.is_none() { return None } else { object },
         detail: clean_line(rendered["detail"].as_str()?, DETAIL_CHARS)?,
         reason: rendered["reason"].as_str().and_then(|reason| clean_line(reason, REASON_CHARS)),
         quote: None,
@@ -176,9 +192,15 @@ fn parse_cited_fact(rendered: &Value, chunk: &FactPromptChunk) -> Option<CitedFa
 /// State of a fact. A fix seen only by a model is never confirmed; only a human accepts, rejects, prefers or forbids.
 fn fact_state(predicate: Predicate, named: Option<&str>, is_said_by_human: bool) -> Option<FactState> {
     match (predicate, named) {
-        (Predicate::FixedBy | Predicate::NotFixedBy, _) | (Predicate::Decided, Some("proposed")) => {
-            Some(FactState::Hypothesis)
-        }
+        (
+            Predicate::FixedBy
+            | Predicate::NotFixedBy
+            | Predicate::CausedBy
+            | Predicate::Requires
+            | Predicate::ConflictsWith,
+            _,
+        )
+        | (Predicate::Decided, Some("proposed")) => Some(FactState::Hypothesis),
         (Predicate::Decided, Some("accepted")) | (Predicate::Prefers | Predicate::Forbids, _) => {
             is_said_by_human.then_some(FactState::Confirmed)
         }
@@ -189,7 +211,11 @@ fn fact_state(predicate: Predicate, named: Option<&str>, is_said_by_human: bool)
 
 fn fact_entity(kind: EntityKind, name: &str) -> Option<Entity> {
     let name = clean_line(name, NAME_CHARS)?;
-    let name = if matches!(kind, EntityKind::Decision | EntityKind::Preference) { normalize(&name) } else { name };
+    let name = if matches!(kind, EntityKind::Decision | EntityKind::Preference | EntityKind::Topic) {
+        normalize(&name)
+    } else {
+        name
+    };
     (!name.is_empty()).then(|| Entity::new(kind, name))
 }
 
@@ -318,6 +344,18 @@ mod tests {
         ] {
             assert_eq!(check(&json!({name: value})), None, "{name} {value}");
         }
+    }
+
+    #[test]
+    fn a_models_cause_is_a_hypothesis_and_names_both_sides() {
+        let cause = json!({"predicate": "caused_by", "subject": "Login fails", "object": "expiry is 0", "lines": [2]});
+        let CitedFact { fact, .. } = check(&cause).unwrap();
+        assert_eq!(
+            (fact.state, fact.subject.kind, fact.trust),
+            (FactState::Hypothesis, EntityKind::Topic, Trust::Assistant)
+        );
+        assert_eq!(fact.object.unwrap().name, "expiry is 0");
+        assert_eq!(check(&json!({"predicate": "requires", "object": null, "lines": [2]})), None);
     }
 
     #[test]

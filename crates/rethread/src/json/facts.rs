@@ -172,6 +172,8 @@ struct DecisionJson<'a> {
     choice: &'a str,
     /// The alternative that was rejected.
     against: Option<&'a str>,
+    /// What to use instead of what is forbidden.
+    replacement: Option<&'a str>,
     what: &'a str,
     reason: Option<&'a str>,
     trust: &'static str,
@@ -200,6 +202,7 @@ impl<'a> DecisionJson<'a> {
             open: one.is_open(),
             choice: &one.subject,
             against: one.rejected_option.as_deref(),
+            replacement: one.replacement.as_deref(),
             what: &one.statement,
             reason: one.reason.as_deref(),
             trust: one.trust.as_str(),

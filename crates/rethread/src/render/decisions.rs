@@ -25,11 +25,14 @@ pub(super) fn decision(page: &mut TextPage, one: &Decision, zone: &TimeZone, wit
     };
     let against =
         one.rejected_option.as_deref().map(|other| format!("not {}", sanitize_line(other))).unwrap_or_default();
+    let replacement =
+        one.replacement.as_deref().map(|other| format!("use {}", sanitize_line(other))).unwrap_or_default();
     let until = one.valid_to.map(|at| format!("until {}", local_time(Some(at), zone))).unwrap_or_default();
     let parts = [
         (state_tone(one.state), state.to_owned()),
         (Tone::Strong, sanitize_line(&one.subject)),
         (Tone::Plain, against),
+        (Tone::Plain, replacement),
         (Tone::Dim, until),
     ];
     page.row(&parts, 0);

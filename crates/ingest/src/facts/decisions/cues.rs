@@ -7,51 +7,6 @@ use regex::Regex;
 
 use super::sentences::ProseSentence;
 
-/// Without one of these a human's text is not examined further.
-const HUMAN_CUES: &[&str] = &[
-    "instead",
-    "rather",
-    "go with",
-    "going with",
-    "go wiht",
-    "let's",
-    "lets ",
-    "let’s",
-    "we use",
-    "decided",
-    "settled on",
-    "agreed on",
-    "stick",
-    "switch to",
-    "swap ",
-    "drop ",
-    "use ",
-    "over ",
-    "prefer",
-    "always",
-    "never",
-    "from now on",
-    "in general",
-    "generally",
-    "by default",
-    "ever",
-    "stop ",
-    "whenever",
-    "every time",
-    "each time",
-    "no more",
-    "any more",
-    "anymore",
-    "final decision",
-    "change of plan",
-    "not ",
-    "forget",
-    "scrap",
-    "we'll",
-    "we’ll",
-    "as a rule",
-];
-
 /// Without one of these a sentence states no preference or prohibition.
 const PREFERENCE_CUES: &[&str] = &[
     "always",
@@ -74,11 +29,96 @@ const PREFERENCE_CUES: &[&str] = &[
 ];
 
 /// Without one of these a model's text contains no proposal.
-const PROPOSAL_CUES: &[&str] = &["recommend", "suggest", "propose", "would go with", "'d go with", "’d go with"];
+const PROPOSAL_CUES: &[&str] = &[
+    "recommend",
+    "suggest",
+    "propose",
+    "proposal",
+    "would go with",
+    "'d go with",
+    "’d go with",
+    "i'd use",
+    "i’d use",
+    "i would use",
+    "best option",
+    "best fix",
+    "best approach",
+    "cleanest",
+    "simplest fix",
+    "i'd keep",
+    "i would keep",
+    "i'd rather",
+    "i prefer",
+    "my vote",
+    "i lean",
+    "makes the most sense",
+    "better to",
+];
 
-/// Whether a human's text may contain a decision, preference or prohibition.
-pub(super) fn may_decide(text: &str) -> bool {
-    static FOUND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| automaton(HUMAN_CUES));
+/// Without one of these a sentence of a model explains nothing, needs nothing and conflicts with nothing.
+const DIAGNOSIS_CUES: &[&str] = &[
+    "because",
+    "cause",
+    "culprit",
+    "due to",
+    "issue",
+    "problem",
+    "bug",
+    "error",
+    "turns out",
+    "turned out",
+    "found it",
+    "realize",
+    "happens when",
+    "happened when",
+    "happening",
+    "fails when",
+    "failed when",
+    "failing",
+    "comes from",
+    "came from",
+    "missing",
+    "wrong",
+    "mismatch",
+    "stale",
+    "that's why",
+    "which is why",
+    "this is why",
+    "the reason",
+    "explains",
+    "was never",
+    "is never",
+    "wasn't",
+    "isn't",
+    "doesn't",
+    "does not",
+    "didn't",
+    "did not",
+    "can't",
+    "cannot",
+    "expects",
+    "expected",
+    "requires",
+    "require",
+    "needs",
+    "need ",
+    "must ",
+    "depends on",
+    "only works",
+    "incompatible",
+    "not compatible",
+    "conflict",
+    "clash",
+    "work with",
+    "works with",
+    "not supported",
+    "doesn’t",
+    "isn’t",
+];
+
+/// Whether a sentence of a model may explain why something happens, or what something needs.
+pub(in crate::facts) fn may_diagnose(text: &str) -> bool {
+    static FOUND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| automaton(DIAGNOSIS_CUES));
     FOUND.as_ref().is_some_and(|found| found.is_match(text))
 }
 
@@ -127,7 +167,7 @@ pub(super) fn is_statement(sentence: &ProseSentence<'_>) -> bool {
 }
 
 /// Whether a sentence is in a language that these rules do not support.
-fn is_foreign(text: &str) -> bool {
+pub(super) fn is_foreign(text: &str) -> bool {
     const WORDS: &[&str] = &[
         "die", "der", "das", "und", "ist", "ich", "nicht", "wir", "mit", "immer", "auch", "noch", "le", "la", "les",
         "est", "que", "une", "des", "nous", "pour", "el", "los", "las", "por", "una", "con", "para", "het", "een",

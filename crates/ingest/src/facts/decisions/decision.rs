@@ -78,6 +78,7 @@ pub(super) fn preference_fact(
 ) -> Fact {
     let choice = TrackedDecision::stated(preference.subject, sentence.text, position);
     let reason = reason_for(&choice.subject, sentence);
-    let subject = Entity::new(EntityKind::Preference, choice.subject.as_str());
-    Fact { predicate: preference.predicate, subject, reason, ..choice.to_fact(position.at) }
+    let entity = |name: &str| Entity::new(EntityKind::Preference, name);
+    let (subject, object) = (entity(&choice.subject), preference.alternative.as_deref().map(entity));
+    Fact { predicate: preference.predicate, subject, object, reason, ..choice.to_fact(position.at) }
 }

@@ -3,10 +3,14 @@
 //! Only a person's own words count. In doubt nothing is extracted: a wrong decision in a list does more harm than a
 //! missing one.
 
+mod classified;
+mod conversation;
 mod cues;
 mod decision;
+mod forms;
 mod names;
 mod options;
+mod plans;
 mod preferences;
 mod proposals;
 mod prose;
@@ -15,21 +19,29 @@ mod replies;
 mod sentences;
 mod statements;
 
-use rethread_model::{Entry, EntryKind, Fact, FactState, Trust};
+use rethread_model::{Entry, EntryKind, Fact, FactState, Predicate, Trust};
 use serde::{Deserialize, Serialize};
 
+use conversation::ConversationState;
+pub use conversation::{ConversationSentence, conversation_sentences};
+pub(super) use cues::may_diagnose;
 use decision::{FactPosition, TrackedDecision, preference_fact};
+use forms::{AnsweredForm, NumberedQuestion};
 use names::is_same_name;
 use options::OfferedOption;
+use preferences::StatedPreference;
 use reasons::reason_for;
 use replies::ProposalReply;
 use sentences::ProseSentence;
 use statements::StatedDecision;
 
+use super::sentence_model::{SentenceContext, StatementKind};
+
 /// Number of recent decisions kept, so that a later one can supersede an earlier one.
 const MAX_DECISIONS: usize = 16;
 /// The state of decision extraction, carried from one span of a session to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct DecisionExtractor {
     /// Proposals in the model's last text that the human has not answered yet.
     open_proposals: Vec<TrackedDecision>,
@@ -37,12 +49,15 @@ pub(super) struct DecisionExtractor {
     options: Vec<OfferedOption>,
     /// The either-or question in that text.
     question: Option<String>,
+    /// Numbered questions in that text.
+    numbered_questions: Vec<NumberedQuestion>,
     /// Whether that text ends by asking whether to do some work.
     asks_for_work: bool,
     /// Whether the model continued working after that text.
     has_worked: bool,
     /// The most recent decisions.
     decisions: Vec<TrackedDecision>,
+    conversation: ConversationState,
 }
 
 impl DecisionExtractor {
@@ -52,13 +67,15 @@ impl DecisionExtractor {
             return;
         }
         let position = FactPosition { line: entry.location.line, at: entry.at };
+        let context = self.conversation.context(entry);
         match entry.kind {
-            EntryKind::Prompt | EntryKind::Answer => self.extract_human(&entry.text, position, facts),
+            EntryKind::Prompt | EntryKind::Answer => self.extract_human(&entry.text, context, position, facts),
             EntryKind::Note => extract_note(&entry.text, position, facts),
             EntryKind::AssistantText => self.extract_assistant(&entry.text, position, facts),
             EntryKind::Call => self.has_worked = true,
             _ => {}
         }
+        self.conversation.push(entry);
     }
 
     fn extract_assistant(&mut self, text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
@@ -66,6 +83,7 @@ impl DecisionExtractor {
             self.clear_question();
         }
         self.asks_for_work = options::ends_with_task_question(text);
+        self.numbered_questions = forms::numbered_questions(text);
         let proposes = cues::may_propose(text);
         if proposes || text.contains('?') {
             self.options = options::find_options(text);
@@ -114,39 +132,45 @@ impl DecisionExtractor {
         self.add(choice, position, facts);
     }
 
-    fn extract_human(&mut self, text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
-        let answered = options::form_answers(text);
-        if !answered.is_empty() {
-            self.clear_question();
-            for (question, answer) in answered {
-                if let Some(subject) = options::form_decision(&question, &answer) {
-                    self.add(
-                        TrackedDecision::stated(subject, &format!("{question} {answer}"), position),
-                        position,
-                        facts,
-                    );
-                }
-            }
-            return;
+    fn extract_human(&mut self, text: &str, context: SentenceContext, position: FactPosition, facts: &mut Vec<Fact>) {
+        let mut answers = forms::form_answers(text);
+        let is_form = !answers.is_empty();
+        answers.extend(forms::numbered_answers(&self.numbered_questions, text));
+        self.add_answers(&answers, position, facts);
+        if plans::is_plan(text) {
+            self.add_plan(text, position, facts);
         }
-        let is_asked = !self.open_proposals.is_empty() || !self.options.is_empty() || self.question.is_some();
-        let may_choose = cues::may_decide(text);
-        if is_asked || may_choose {
+        if !is_form {
             let lines = prose::human_prose(text);
             let sentences = sentences::split_sentences(&lines);
-            if is_asked {
+            if !self.open_proposals.is_empty() || !self.options.is_empty() || self.question.is_some() {
                 self.apply_reply(text, &sentences, position, facts);
             }
-            if may_choose {
-                self.extract_statements(&sentences, position, facts);
+            if answers.is_empty() {
+                self.extract_statements(&sentences, context, position, facts);
             }
         }
         self.clear_question();
     }
 
+    fn add_answers(&mut self, answers: &[AnsweredForm], position: FactPosition, facts: &mut Vec<Fact>) {
+        for made in answers.iter().filter_map(forms::form_decision) {
+            let choice = TrackedDecision::stated(made.subject, &made.detail, position);
+            self.add(TrackedDecision { state: made.state, ..choice }, position, facts);
+        }
+    }
+
+    fn add_plan(&mut self, plan: &str, position: FactPosition, facts: &mut Vec<Fact>) {
+        for made in plans::planned_decisions(plan) {
+            let choice = TrackedDecision::stated(made.subject, &made.detail, position);
+            self.add(TrackedDecision { state: made.state, reason: made.reason, ..choice }, position, facts);
+        }
+    }
+
     fn clear_question(&mut self) {
         self.open_proposals.clear();
         self.options.clear();
+        self.numbered_questions.clear();
         self.question = None;
     }
 
@@ -223,7 +247,13 @@ impl DecisionExtractor {
     }
 
     /// Extracts decisions and preferences that sentences state on their own.
-    fn extract_statements(&mut self, sentences: &[ProseSentence<'_>], position: FactPosition, facts: &mut Vec<Fact>) {
+    fn extract_statements(
+        &mut self,
+        sentences: &[ProseSentence<'_>],
+        context: SentenceContext,
+        position: FactPosition,
+        facts: &mut Vec<Fact>,
+    ) {
         for sentence in sentences {
             if let Some(preference) = preferences::find_preference(sentence) {
                 facts.push(preference_fact(preference, sentence, position));
@@ -237,11 +267,50 @@ impl DecisionExtractor {
                         && is_same_name(&known.subject, &subject)
                 };
                 self.set_state(is_match, FactState::Refuted, position, facts);
-            } else if let Some(subject) = replies::repeated_option(sentence) {
-                let is_match = |open: &&TrackedDecision| is_same_name(&open.subject, &subject);
-                let echoed: Vec<TrackedDecision> = self.open_proposals.iter().filter(is_match).cloned().collect();
-                self.settle_proposals(&echoed, FactState::Confirmed, position, facts);
+            } else if !self.accept_repeated(sentence, position, facts) {
+                self.extract_classified(sentence, context, position, facts);
             }
+        }
+    }
+
+    /// Accepts open proposals that a sentence repeats, and returns whether it does.
+    fn accept_repeated(&mut self, sentence: &ProseSentence<'_>, position: FactPosition, facts: &mut Vec<Fact>) -> bool {
+        let Some(subject) = replies::repeated_option(sentence) else { return false };
+        let is_match = |open: &&TrackedDecision| is_same_name(&open.subject, &subject);
+        let echoed: Vec<TrackedDecision> = self.open_proposals.iter().filter(is_match).cloned().collect();
+        self.settle_proposals(&echoed, FactState::Confirmed, position, facts);
+        !echoed.is_empty()
+    }
+
+    /// Extracts what the sentence model recognizes.
+    fn extract_classified(
+        &mut self,
+        sentence: &ProseSentence<'_>,
+        context: SentenceContext,
+        position: FactPosition,
+        facts: &mut Vec<Fact>,
+    ) {
+        let Some(found) = classified::classify(sentence, context) else { return };
+        let Some(subject) = found.subject else { return };
+        let stated = |predicate, subject, alternative| StatedPreference { predicate, subject, alternative };
+        let decided = |chosen, rejected, state| StatedDecision { chosen, rejected, state };
+        match (found.kind, found.other) {
+            (StatementKind::Prefers, other) => {
+                facts.push(preference_fact(stated(Predicate::Prefers, subject, other), sentence, position));
+            }
+            (StatementKind::Forbids, other) => {
+                facts.push(preference_fact(stated(Predicate::Forbids, subject, other), sentence, position));
+            }
+            (StatementKind::Chooses, other) => {
+                self.add_decision(decided(subject, other, FactState::Confirmed), sentence, position, facts);
+            }
+            (StatementKind::Rejects, None) => {
+                self.add_decision(decided(subject, None, FactState::Refuted), sentence, position, facts);
+            }
+            (StatementKind::Rejects, Some(chosen)) => {
+                self.add_decision(decided(chosen, Some(subject), FactState::Confirmed), sentence, position, facts);
+            }
+            _ => {}
         }
     }
 
@@ -256,6 +325,12 @@ impl DecisionExtractor {
             self.open_proposals.iter().filter(|open| is_same_name(&open.subject, &made.chosen)).cloned().collect();
         if !open.is_empty() {
             return self.settle_proposals(&open, made.state, position, facts);
+        }
+        if made.state == FactState::Refuted {
+            let is_proposed = |known: &TrackedDecision| {
+                known.state == FactState::Hypothesis && is_same_name(&known.subject, &made.chosen)
+            };
+            self.set_state(is_proposed, FactState::Refuted, position, facts);
         }
         if let Some(against) = &made.rejected {
             let is_left = |known: &TrackedDecision| {
@@ -300,6 +375,16 @@ impl DecisionExtractor {
     }
 }
 
+/// The sentences that a human typed.
+pub(super) fn human_sentences(text: &str) -> Vec<&str> {
+    sentences::split_sentences(&prose::human_prose(text)).into_iter().map(|sentence| sentence.text).collect()
+}
+
+/// The sentences of a model's prose.
+pub(super) fn assistant_sentences(text: &str) -> Vec<&str> {
+    sentences::split_sentences(&prose::prose_lines(text)).into_iter().map(|sentence| sentence.text).collect()
+}
+
 fn extract_note(text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
     let text = text.trim_start_matches(['#', ' ']);
     let lines = prose::human_prose(text);
@@ -312,6 +397,7 @@ fn extract_note(text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sentence_model::Speaker;
     use super::*;
 
     fn extracted(texts: &[(EntryKind, &str)]) -> Vec<Fact> {
@@ -321,7 +407,7 @@ mod tests {
             let position = FactPosition { line, at: None };
             match kind {
                 EntryKind::AssistantText => choices.extract_assistant(text, position, &mut facts),
-                _ => choices.extract_human(text, position, &mut facts),
+                _ => choices.extract_human(text, SentenceContext::of(Speaker::Human), position, &mut facts),
             }
         }
         facts
@@ -344,7 +430,8 @@ mod tests {
         let mut choices = DecisionExtractor::default();
         for line in 1..40 {
             let text = format!("let's use tool{line} instead of other{line}");
-            choices.extract_human(&text, FactPosition { line, at: None }, &mut Vec::new());
+            let context = SentenceContext::of(Speaker::Human);
+            choices.extract_human(&text, context, FactPosition { line, at: None }, &mut Vec::new());
         }
         assert_eq!(choices.decisions.len(), MAX_DECISIONS);
     }

@@ -17,6 +17,9 @@ const ARTICLES: &str = "a an the";
 /// Words that are dropped at the start of a name.
 const DROPPED_PREFIX_WORDS: &str = "a an the some just simply only our really maybe more any plain good old";
 
+/// Words that are dropped at the start of a marked name.
+const DROPPED_SPAN_WORDS: &str = "use using with by of to just only any the a an our your be is for";
+
 /// Names that start with one of these refer to something else instead of naming it.
 const REFERENCE_WORDS: &str = "this that these those it them my your his her their same what whatever whichever something anything \
     everything nothing one ones other others another first second third last latter former next previous above \
@@ -35,9 +38,19 @@ pub(super) fn preference_name(text: &str, masked: &str) -> Option<String> {
     collect_name(text, masked, PREFERENCE_STOP_WORDS)
 }
 
-/// The name of an option selected from a list, in the words of the list.
-pub(super) fn option_name(text: &str) -> Option<String> {
-    collect_name(text, text, "because since which that").filter(|name| !is_reference(name) && !is_task(name))
+/// The name that the sentence model marked: as it is, without articles. `None` if it only refers to something else.
+pub(super) fn span_name(text: &str) -> Option<String> {
+    let mut text = text.trim();
+    while let Some((_, rest)) = text.split_once(' ').filter(|(first, _)| contains_word(first, DROPPED_SPAN_WORDS)) {
+        text = rest.trim_start();
+    }
+    collect_name(text, text, "because since").filter(|name| !is_bare_reference(name))
+}
+
+/// Whether a name consists of words that refer to something else.
+fn is_bare_reference(name: &str) -> bool {
+    let is_empty = |word: &str| contains_word(word, REFERENCE_WORDS) || contains_word(word, OPTION_STOP_WORDS);
+    name.len() < 2 || name.split(' ').all(is_empty)
 }
 
 /// Whether a name starts with a task, which makes it an instruction and not a decision.

@@ -7,7 +7,7 @@ use rethread_model::clip;
 use serde::{Deserialize, Serialize};
 
 use super::cues::compile_pattern;
-use super::names::{is_task, leading_name, option_name};
+use super::names::{is_task, leading_name};
 use super::prose::prose_lines;
 use super::sentences::split_sentences;
 
@@ -174,58 +174,6 @@ pub(super) fn chosen_word(text: &str, question: &str) -> Option<String> {
     fits.then_some(name)
 }
 
-/// The questions of a form with the answers that a human selected.
-pub(super) fn form_answers(text: &str) -> Vec<(String, String)> {
-    static PAIR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""([^"]{8,400}\?)"="([^"]{1,200})""#).ok());
-    if text.contains("\"=\"") {
-        let Some(pair) = PAIR.as_ref() else { return Vec::new() };
-        return pair.captures_iter(text).map(|found| (found[1].to_owned(), found[2].to_owned())).collect();
-    }
-    match text.split_once("? → ") {
-        Some((question, answer)) if !answer.contains('\n') => vec![(format!("{question}?"), answer.to_owned())],
-        _ => Vec::new(),
-    }
-}
-
-/// The decision in a form's answer, if the question is about how to do something.
-pub(super) fn form_decision(question: &str, answer: &str) -> Option<String> {
-    static ABOUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(
-            r"\b(?:should|approach|strategy|prefer|use|style|format|library|framework|which .* (?:better|best|
-                sense)|how (?:do|would) you want)\b",
-        )
-    });
-    let is_about_ways = ABOUT.as_ref().is_some_and(|about| about.is_match(question));
-    let answer = answer.replace("(Recommended)", "").replace("(recommended)", "");
-    let answer = answer.trim();
-    let is_short = answer.len() <= 120 && !answer.ends_with('?') && !is_approval(answer);
-    if !is_about_ways || !is_short {
-        return None;
-    }
-    option_name(answer)
-}
-
-/// Whether an answer only approves continuing.
-fn is_approval(answer: &str) -> bool {
-    let first = answer.split([' ', ',', '.']).next().unwrap_or_default().to_lowercase();
-    matches!(
-        first.as_str(),
-        "yes"
-            | "no"
-            | "ok"
-            | "approve"
-            | "approved"
-            | "proceed"
-            | "continue"
-            | "cancel"
-            | "skip"
-            | "other"
-            | "done"
-            | "remove"
-            | "none"
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,14 +212,5 @@ mod tests {
         assert!(ends_with_task_question("I suggest x.\nWould you like me to draft release.md for the team?"));
         assert!(!ends_with_task_question("I suggest x. Want me to set it up?"));
         assert!(!ends_with_task_question("Want me to run it? I can."));
-    }
-
-    #[test]
-    fn forms_are_parsed() {
-        let text = r#"User has answered your questions: "Which model should it use?"="Tiny (Recommended)". "Is it fine?"="Yes"."#;
-        let found: Vec<_> =
-            form_answers(text).iter().filter_map(|(question, answer)| form_decision(question, answer)).collect();
-        assert_eq!(found, ["tiny"]);
-        assert_eq!(form_answers("Which fix? → by id"), [("Which fix?".to_owned(), "by id".to_owned())]);
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct StatedPreference {
     pub(super) predicate: Predicate,
     /// What it is about.
     pub(super) subject: String,
+    /// What to use instead of what is forbidden, or what not to use instead of what is preferred.
+    pub(super) alternative: Option<String>,
 }
 
 /// Verbs that make an instruction; "always" before any other word is a description.
@@ -105,7 +107,7 @@ pub(super) fn find_preference(sentence: &ProseSentence<'_>) -> Option<StatedPref
         };
         let range = strip_lead(&sentence.masked, range);
         let subject = preference_name(sentence.text.get(range.clone())?, &sentence.masked[range])?;
-        is_specific(&subject).then_some(StatedPreference { predicate: *predicate, subject })
+        is_specific(&subject).then_some(StatedPreference { predicate: *predicate, subject, alternative: None })
     })
 }
 
@@ -120,7 +122,11 @@ pub(super) fn preference_from_note(sentence: &ProseSentence<'_>) -> Option<State
     let begins = denial.map_or(0, |denial| denial.end());
     let predicate = if denial.is_some() { Predicate::Forbids } else { Predicate::Prefers };
     let subject = preference_name(sentence.text.get(begins..)?, &sentence.masked[begins..])?;
-    (!sentence.is_question() && is_specific(&subject)).then_some(StatedPreference { predicate, subject })
+    (!sentence.is_question() && is_specific(&subject)).then_some(StatedPreference {
+        predicate,
+        subject,
+        alternative: None,
+    })
 }
 
 /// A verb that adds nothing to what follows it.

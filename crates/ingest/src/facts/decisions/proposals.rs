@@ -4,9 +4,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::cues::compile_pattern;
-use super::names::{is_task, leading_name};
+use super::cues::{compile_pattern, may_propose};
+use super::names::{is_task, leading_name, span_name};
 use super::sentences::ProseSentence;
+use crate::facts::sentence_model::{SentenceContext, Speaker, StatementKind, find_spans, guess_kind};
+
+/// A proposal is accepted if the sentence model considers it at least this likely.
+const MIN_LIKELIHOOD: f64 = 0.8;
 
 /// Wordings that start a recommendation, up to what is recommended.
 const PROPOSAL_TABLE: &[&str] = &[
@@ -23,13 +27,24 @@ static PROPOSAL_ROWS: LazyLock<Vec<Regex>> =
 
 /// What a sentence of the model recommends, if anything.
 pub(super) fn find_proposal(sentence: &ProseSentence<'_>) -> Option<String> {
-    static WEAK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(
-            r"\b(?:if you|if we|unless|don't|do not|wouldn't|would not|not yet|could|they|docs?|readme|can i|
-                may i|shall i|before i|recommend against|suggest not)\b|\bnot\b.*\b(?:recommend|suggest)",
-        )
-    });
-    if sentence.is_question() || WEAK.as_ref().is_none_or(|weak| weak.is_match(&sentence.masked)) {
+    worded_proposal(sentence).or_else(|| classified_proposal(sentence))
+}
+
+/// What the sentence model takes for a recommendation, in a wording that no row of the table knows.
+fn classified_proposal(sentence: &ProseSentence<'_>) -> Option<String> {
+    if sentence.is_question() || is_weak(sentence) || !may_propose(sentence.text) {
+        return None;
+    }
+    let guess = guess_kind(sentence.text, SentenceContext::of(Speaker::Assistant));
+    if guess.kind != StatementKind::Proposes || guess.likelihood < MIN_LIKELIHOOD {
+        return None;
+    }
+    let span = find_spans(sentence.text, guess.kind).subject?;
+    span_name(sentence.text.get(span)?).filter(|name| !is_action(name) && !is_work_item(name))
+}
+
+fn worded_proposal(sentence: &ProseSentence<'_>) -> Option<String> {
+    if sentence.is_question() || is_weak(sentence) {
         return None;
     }
     PROPOSAL_ROWS.iter().find_map(|row| {
@@ -42,6 +57,17 @@ pub(super) fn find_proposal(sentence: &ProseSentence<'_>) -> Option<String> {
         }
         leading_name(text, masked).filter(|name| is_way || !is_action(name)).filter(|name| !is_work_item(name))
     })
+}
+
+/// Whether a sentence recommends nothing although it has the words for it.
+fn is_weak(sentence: &ProseSentence<'_>) -> bool {
+    static WEAK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:if you|if we|unless|don't|do not|wouldn't|would not|not yet|could|they|docs?|readme|can i|
+                may i|shall i|before i|recommend against|suggest not)\b|\bnot\b.*\b(?:recommend|suggest)",
+        )
+    });
+    WEAK.as_ref().is_none_or(|weak| weak.is_match(&sentence.masked))
 }
 
 /// Whether a name starts with an action, which is a step of work and not a decision.

@@ -10,11 +10,13 @@ pub(super) struct ProseSentence<'a> {
     pub(super) text: &'a str,
     /// Same length as `text`, with code and quotes masked.
     pub(super) masked: String,
+    /// Whether it is part of a list.
+    pub(super) is_list_item: bool,
 }
 
 impl<'a> ProseSentence<'a> {
     fn new(text: &'a str) -> Self {
-        Self { text, masked: mask(text) }
+        Self { text, masked: mask(text), is_list_item: false }
     }
 
     pub(super) fn is_question(&self) -> bool {
@@ -24,7 +26,20 @@ impl<'a> ProseSentence<'a> {
 
 /// Splits lines into sentences. Each list item and each heading is a sentence.
 pub(super) fn split_sentences<'a>(lines: &[&'a str]) -> Vec<ProseSentence<'a>> {
-    lines.iter().flat_map(|line| split_line(strip_bullet(line))).collect()
+    let list = lines.iter().filter(|line| is_list_line(line)).count();
+    let mut found = Vec::new();
+    for line in lines {
+        let is_list_item = list > 1 && is_list_line(line);
+        found.extend(split_line(strip_bullet(line)).into_iter().map(|one| ProseSentence { is_list_item, ..one }));
+    }
+    found
+}
+
+/// Whether a line starts with a bullet or a number.
+fn is_list_line(line: &str) -> bool {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let is_numbered = (1..=2).contains(&digits) && line[digits..].starts_with(['.', ')']);
+    is_numbered || (line.starts_with(['-', '*', '•', '+']) && !line.starts_with("**"))
 }
 
 fn strip_bullet(line: &str) -> &str {

@@ -83,6 +83,7 @@ pub(in super::super) fn decision_card(context: PageContext<'_>, one: &Decision, 
                 span class={ "badge " (class) } { (word) } " "
                 a href=(to_entity(kind, &one.subject)) { (OneLine(&one.subject)) }
                 @if let Some(other) = &one.rejected_option { " " span.against { "not " (OneLine(other)) } }
+                @if let Some(other) = &one.replacement { " " span.against { "use " (OneLine(other)) } }
             }
             @if !one.statement.is_empty() { p.what { (OneLine(&one.statement)) } }
             (reason(one.reason.as_ref(), &one.statement))

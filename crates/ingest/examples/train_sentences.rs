@@ -1,0 +1,388 @@
+//! Trains the models that recognize statements in sentences, and measures them on sentences they were not trained on.
+//!
+//! `train_sentences split` reads entries of sessions as JSON lines and prints their sentences as the extractor sees them.
+//! `train_sentences train OUT FILE...` trains on labeled sentences (`speaker, class, context, sentence[, group]`, separated
+//! by tabs) and writes `kinds.tsv` and `spans.tsv` to OUT. Lines with a group are real: each group is also predicted by a
+//! model that was trained without its fold.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a development tool that stops at the first problem")]
+
+use std::collections::HashMap;
+use std::io::{BufRead, stdin};
+use std::ops::Range;
+use std::path::Path;
+
+use rethread_ingest::facts::{conversation_sentences, sentence_model};
+use rethread_model::{Entry, EntryKind, EntryLocation, ToolKind, ToolOutcome, ToolStatus, ToolUse};
+use sentence_model::{
+    LinearModel, SPAN_MARKS, SentenceContext, SentenceToken, Speaker, StatementKind, sentence_features, span_features,
+    tokenize,
+};
+use serde_json::{Value, json};
+
+const EPOCHS: usize = 20;
+const FOLDS: u64 = 5;
+/// Words that occur less often are not learned.
+const MIN_WORDS: u32 = 4;
+/// Features of a sentence, and of a word in it, that occur less often are not learned.
+const MIN_COUNTS: (u32, u32) = (4, 8);
+const RATE: f64 = 0.3;
+const PENALTY: f64 = 0.005;
+/// How much a real sentence counts, compared with one that was written for training.
+const REAL_WEIGHT: f64 = 2.0;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["split"] => split(),
+        ["train", out, files @ ..] => train_all(Path::new(out), files),
+        _ => println!("usage: train_sentences split | train OUT FILE..."),
+    }
+}
+
+/// Prints the sentences of sessions, each with its context.
+fn split() {
+    let mut sessions: Vec<(String, Vec<Entry>)> = Vec::new();
+    for line in stdin().lock().lines() {
+        let row: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let name = row["session"].as_str().unwrap().to_owned();
+        if sessions.last().is_none_or(|(last, _)| *last != name) {
+            sessions.push((name, Vec::new()));
+        }
+        let entries = &mut sessions.last_mut().unwrap().1;
+        entries.push(entry(&row, entries.len() as u64));
+    }
+    for (name, entries) in &sessions {
+        for sentence in conversation_sentences(entries) {
+            let context = format_context(sentence.context);
+            let speaker = speaker_name(sentence.context.speaker);
+            let row = json!({"session": name, "line": sentence.line, "speaker": speaker, "context": context, "text": sentence.text});
+            println!("{row}");
+        }
+    }
+}
+
+fn entry(row: &Value, seq: u64) -> Entry {
+    let text = row["text"].as_str().unwrap_or_default().to_owned();
+    let tool = row["tool"].as_str().map(|kind| ToolUse {
+        kind: Some(ToolKind::from_stored(kind)),
+        outcome: Some(ToolOutcome {
+            status: ToolStatus::from_stored(row["status"].as_str().unwrap_or("ok")),
+            summary: String::new(),
+            error: row["error"].as_str().map(str::to_owned),
+            exit_code: None,
+            lines: 0,
+            bytes: 0,
+            output: None,
+        }),
+        ..ToolUse::default()
+    });
+    Entry {
+        seq,
+        native_id: seq.to_string(),
+        location: EntryLocation { line: row["line"].as_u64().unwrap(), offset: 0, length: 0 },
+        at: None,
+        kind: EntryKind::from_stored(row["kind"].as_str().unwrap()),
+        text,
+        tool,
+        episode: None,
+        is_abandoned: false,
+    }
+}
+
+/// A labeled sentence.
+struct Example {
+    context: SentenceContext,
+    kind: usize,
+    tokens: Vec<SentenceToken>,
+    /// The mark of each token, if the sentence is marked.
+    marks: Option<Vec<usize>>,
+    group: Option<String>,
+}
+
+fn train_all(out: &Path, files: &[&str]) {
+    let read = |file: &&str| std::fs::read_to_string(file).unwrap();
+    let examples: Vec<Example> =
+        files.iter().flat_map(|file| read(file).lines().map(example).collect::<Vec<_>>()).collect();
+    println!(
+        "{} sentences, {} of them real",
+        examples.len(),
+        examples.iter().filter(|one| one.group.is_some()).count()
+    );
+    measure(&examples);
+    measure_spans(&examples);
+    let all: Vec<&Example> = examples.iter().collect();
+    std::fs::write(out.join("kinds.tsv"), train_kinds(&all)).unwrap();
+    std::fs::write(out.join("spans.tsv"), train_spans(&all)).unwrap();
+}
+
+fn example(line: &str) -> Example {
+    let columns: Vec<&str> = line.split('\t').collect();
+    let [speaker, class, context, marked, rest @ ..] = columns.as_slice() else { unreachable!("{line}") };
+    let (text, ranges) = strip_marks(marked);
+    let tokens = tokenize(&text);
+    let mark_of = |token: &SentenceToken| {
+        let inside = ranges.iter().find(|(_, start, end)| token.start >= *start && token.end <= *end);
+        inside.map_or(0, |(mark, _, _)| *mark)
+    };
+    let marks = (!ranges.is_empty()).then(|| tokens.iter().map(mark_of).collect());
+    let kind = StatementKind::ALL.iter().position(|kind| kind.as_str() == *class).unwrap();
+    let group = rest.first().map(|group| (*group).to_owned());
+    Example { context: parse_context(speaker, context), kind, tokens, marks, group }
+}
+
+/// A sentence without brackets and braces, and what they enclosed.
+fn strip_marks(marked: &str) -> (String, Vec<(usize, usize, usize)>) {
+    let (mut text, mut ranges, mut open) = (String::new(), Vec::new(), None);
+    for c in marked.chars() {
+        match c {
+            '[' => open = Some((1, text.len())),
+            '{' => open = Some((2, text.len())),
+            ']' | '}' => {
+                if let Some((mark, start)) = open.take() {
+                    ranges.push((mark, start, text.len()));
+                }
+            }
+            c => text.push(c),
+        }
+    }
+    (text, ranges)
+}
+
+fn parse_context(speaker: &str, flags: &str) -> SentenceContext {
+    let has = |flag: &str| flags.split(',').any(|one| one.trim() == flag);
+    let speaker = if speaker == "human" { Speaker::Human } else { Speaker::Assistant };
+    SentenceContext {
+        speaker,
+        follows_proposal: has("proposal"),
+        follows_edit: has("edit"),
+        is_refusal: has("refused"),
+        is_long: has("long"),
+    }
+}
+
+fn format_context(context: SentenceContext) -> String {
+    let flags = [
+        ("proposal", context.follows_proposal),
+        ("edit", context.follows_edit),
+        ("refused", context.is_refusal),
+        ("long", context.is_long),
+    ];
+    let set: Vec<&str> = flags.iter().filter(|(_, holds)| *holds).map(|(name, _)| *name).collect();
+    if set.is_empty() { "-".to_owned() } else { set.join(",") }
+}
+
+fn speaker_name(speaker: Speaker) -> &'static str {
+    match speaker {
+        Speaker::Human => "human",
+        Speaker::Assistant => "assistant",
+    }
+}
+
+/// One decision to learn: its features, the right class and how much it counts.
+type Case = (Vec<String>, usize, f64);
+
+fn train_kinds(examples: &[&Example]) -> String {
+    let words = known_words(examples);
+    let is_known = |word: &str| words.binary_search_by(|one| one.as_str().cmp(word)).is_ok();
+    let cases: Vec<Case> = examples
+        .iter()
+        .map(|one| {
+            let weight = if one.group.is_some() { REAL_WEIGHT } else { 1.0 };
+            (sentence_features(&one.tokens, one.context, is_known), one.kind, weight)
+        })
+        .collect();
+    let classes = StatementKind::ALL.map(StatementKind::as_str);
+    LinearModel::format(&classes, &words, &fit(&cases, classes.len(), MIN_COUNTS.0))
+}
+
+fn train_spans(examples: &[&Example]) -> String {
+    let marked: Vec<&Example> = examples.iter().copied().filter(|one| one.marks.is_some()).collect();
+    let words = known_words(&marked);
+    let is_known = |word: &str| words.binary_search_by(|one| one.as_str().cmp(word)).is_ok();
+    let mut cases = Vec::new();
+    for one in &marked {
+        let marks = one.marks.as_ref().unwrap();
+        for at in 0..one.tokens.len() {
+            let before = at.checked_sub(1).map_or("^", |before| SPAN_MARKS[marks[before]]);
+            let kind = StatementKind::ALL[one.kind];
+            cases.push((span_features(&one.tokens, at, kind, before, is_known), marks[at], 1.0));
+        }
+    }
+    LinearModel::format(&SPAN_MARKS, &words, &fit(&cases, SPAN_MARKS.len(), MIN_COUNTS.1))
+}
+
+fn known_words(examples: &[&Example]) -> Vec<String> {
+    let mut counts: HashMap<&str, u32> = HashMap::new();
+    for token in examples.iter().flat_map(|one| &one.tokens) {
+        *counts.entry(&token.word).or_default() += 1;
+    }
+    let mut words: Vec<String> =
+        counts.into_iter().filter(|(_, count)| *count >= MIN_WORDS).map(|(word, _)| word.to_owned()).collect();
+    words.sort_unstable();
+    words
+}
+
+/// Logistic regression with a step size per weight (AdaGrad), in a fixed random order.
+fn fit(cases: &[Case], classes: usize, min_count: u32) -> Vec<(String, Vec<f64>)> {
+    let mut counts: HashMap<&str, u32> = HashMap::new();
+    for feature in cases.iter().flat_map(|(features, _, _)| features) {
+        *counts.entry(feature).or_default() += 1;
+    }
+    let mut names: Vec<&str> =
+        counts.into_iter().filter(|(_, count)| *count >= min_count).map(|(name, _)| name).collect();
+    names.sort_unstable();
+    let numbers: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
+    let rows: Vec<(Vec<usize>, usize, f64)> = cases
+        .iter()
+        .map(|(features, class, weight)| {
+            (features.iter().filter_map(|one| numbers.get(one.as_str()).copied()).collect(), *class, *weight)
+        })
+        .collect();
+    let (mut weights, mut squares) = (vec![vec![0.0; classes]; names.len()], vec![vec![1e-3; classes]; names.len()]);
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let mut random = Random(7);
+    for _ in 0..EPOCHS {
+        random.shuffle(&mut order);
+        for &at in &order {
+            let (features, class, importance) = &rows[at];
+            let chances = softmax(features, &weights, classes);
+            for &feature in features {
+                for one in 0..classes {
+                    let error = chances[one] - f64::from(u8::from(one == *class));
+                    let slope = importance * error + PENALTY * weights[feature][one];
+                    squares[feature][one] += slope * slope;
+                    weights[feature][one] -= RATE * slope / squares[feature][one].sqrt();
+                }
+            }
+        }
+    }
+    names.iter().map(|name| (*name).to_owned()).zip(weights).collect()
+}
+
+fn softmax(features: &[usize], weights: &[Vec<f64>], classes: usize) -> Vec<f64> {
+    let sums: Vec<f64> =
+        (0..classes).map(|class| features.iter().map(|feature| weights[*feature][class]).sum()).collect();
+    let top = sums.iter().copied().fold(f64::MIN, f64::max);
+    let powers: Vec<f64> = sums.iter().map(|sum| (sum - top).exp()).collect();
+    let total: f64 = powers.iter().sum();
+    powers.into_iter().map(|power| power / total).collect()
+}
+
+/// A small generator, so that training gives the same weights every time.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    fn shuffle(&mut self, items: &mut [usize]) {
+        for at in (1..items.len()).rev() {
+            items.swap(at, (self.next() % (at as u64 + 1)) as usize);
+        }
+    }
+}
+
+/// What a model that has not seen an example says about it.
+struct Prediction<'a> {
+    example: &'a Example,
+    kind: usize,
+    likelihood: f64,
+}
+
+/// Predicts every real sentence, and every fifth written one, with a model that has not seen its fold.
+fn measure(examples: &[Example]) {
+    let mut found: Vec<Prediction<'_>> = Vec::new();
+    for fold in 0..FOLDS {
+        let in_fold = |at: usize, one: &Example| match &one.group {
+            Some(group) => group.bytes().map(u64::from).sum::<u64>() % FOLDS == fold,
+            None => at as u64 % FOLDS == fold,
+        };
+        let (held, rest): (Vec<_>, Vec<_>) = examples.iter().enumerate().partition(|(at, one)| in_fold(*at, one));
+        let rest: Vec<&Example> = rest.into_iter().map(|(_, one)| one).collect();
+        let model = LinearModel::parse(&train_kinds(&rest));
+        for (_, example) in held {
+            let scores = model.score(sentence_features(&example.tokens, example.context, |word| model.knows(word)));
+            let kind = scores.best();
+            found.push(Prediction { example, kind, likelihood: scores.likelihood(kind) });
+        }
+    }
+    for (title, is_real) in [("written", false), ("real", true)] {
+        println!("\n{title}: what is stated, whatever its kind");
+        for (speaker, kinds) in [(Speaker::Human, 1..5), (Speaker::Assistant, 5..8)] {
+            for least in [0.5, 0.7, 0.8, 0.9] {
+                print_sum(&found, is_real, speaker, &kinds, least);
+            }
+        }
+    }
+    for (title, is_real) in [("written", false), ("real", true)] {
+        println!("\n{title}: kind, likelihood at least, right of found, found of labeled");
+        for (speaker, kinds) in [(Speaker::Human, 1..8), (Speaker::Assistant, 5..9)] {
+            for kind in kinds {
+                for least in [0.5, 0.7, 0.9] {
+                    print_kind(&found, is_real, speaker, kind, least);
+                }
+            }
+        }
+    }
+}
+
+fn print_kind(found: &[Prediction<'_>], is_real: bool, speaker: Speaker, kind: usize, least: f64) {
+    let of_group = || {
+        found.iter().filter(move |one| one.example.group.is_some() == is_real && one.example.context.speaker == speaker)
+    };
+    let is_guessed = |one: &&Prediction<'_>| one.kind == kind && one.likelihood >= least;
+    let all = of_group().filter(is_guessed).count();
+    let right = of_group().filter(is_guessed).filter(|one| one.example.kind == kind).count();
+    let labeled = of_group().filter(|one| one.example.kind == kind).count();
+    if all + labeled > 0 {
+        let name = StatementKind::ALL[kind].as_str();
+        println!("{:<9} {name:<9} {least:.1}  {right:>4} of {all:<4} {right:>4} of {labeled}", speaker_name(speaker));
+    }
+}
+
+fn print_sum(found: &[Prediction<'_>], is_real: bool, speaker: Speaker, kinds: &Range<usize>, least: f64) {
+    let of_group = || {
+        found.iter().filter(move |one| one.example.group.is_some() == is_real && one.example.context.speaker == speaker)
+    };
+    let is_stated = |one: &&Prediction<'_>| kinds.contains(&one.kind) && one.likelihood >= least;
+    let all = of_group().filter(is_stated).count();
+    let right = of_group().filter(is_stated).filter(|one| kinds.contains(&one.example.kind)).count();
+    let labeled = of_group().filter(|one| kinds.contains(&one.example.kind)).count();
+    println!("{:<9} {least:.1}  right {right} of {all}, found {right} of {labeled}", speaker_name(speaker));
+}
+
+/// How often the marked parts are found exactly, or overlap.
+fn measure_spans(examples: &[Example]) {
+    let (mut exact, mut overlapping, mut all) = ([0; 3], [0; 3], [0; 3]);
+    for fold in 0..FOLDS as usize {
+        let marked = || examples.iter().enumerate().filter(|(_, one)| one.marks.is_some());
+        let rest: Vec<&Example> = marked().filter(|(at, _)| at % FOLDS as usize != fold).map(|(_, one)| one).collect();
+        let model = LinearModel::parse(&train_spans(&rest));
+        for (_, one) in marked().filter(|(at, _)| at % FOLDS as usize == fold) {
+            let right = one.marks.as_ref().unwrap();
+            let mut marks: Vec<usize> = Vec::new();
+            for at in 0..one.tokens.len() {
+                let before = marks.last().map_or("^", |mark| SPAN_MARKS[*mark]);
+                let kind = StatementKind::ALL[one.kind];
+                marks.push(model.score(span_features(&one.tokens, at, kind, before, |word| model.knows(word))).best());
+            }
+            for mark in 1..3 {
+                let places = |marks: &[usize]| (0..marks.len()).filter(|at| marks[*at] == mark).collect::<Vec<_>>();
+                let (wanted, got) = (places(right), places(&marks));
+                if !wanted.is_empty() {
+                    all[mark] += 1;
+                    exact[mark] += usize::from(wanted == got);
+                    overlapping[mark] += usize::from(got.iter().any(|at| wanted.contains(at)));
+                }
+            }
+        }
+    }
+    for mark in 1..3 {
+        println!(
+            "span {}: {} exact and {} overlapping of {}",
+            SPAN_MARKS[mark], exact[mark], overlapping[mark], all[mark]
+        );
+    }
+}

@@ -1,0 +1,322 @@
+//! Causes, requirements and conflicts: what agents and humans find out about a failure.
+//!
+//! A diagnosis is a hypothesis until the fix of the failure confirms it.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use rethread_model::{Entity, EntityKind, Entry, EntryKind, Fact, FactState, Predicate, Trust, clip};
+use serde::{Deserialize, Serialize};
+
+use super::decisions::{assistant_sentences, human_sentences, may_diagnose};
+use super::fixes::says_it_works;
+use super::sentence_model::{SentenceContext, Speaker, StatementKind, find_spans, guess_kind};
+use super::sink::observed_fact;
+
+/// A diagnosis is accepted if the model considers it at least this likely.
+const MIN_LIKELIHOOD: f64 = 0.8;
+/// Maximum number of diagnoses that wait for a confirmation.
+const MAX_OPEN: usize = 6;
+/// Maximum length of a stored sentence, in characters.
+const MAX_DETAIL_CHARS: usize = 300;
+/// A first sentence with more words names no problem.
+const MAX_TOPIC_WORDS: usize = 14;
+/// Maximum length of the name of a topic, in characters.
+const MAX_TOPIC_CHARS: usize = 80;
+
+/// The state of diagnosis extraction, carried from one span to the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct DiagnosisTracker {
+    open: Vec<OpenDiagnosis>,
+    /// What the human asked for, in a few words.
+    topic: Option<String>,
+    /// Whether something is broken: the prompt says so, or a command failed since.
+    is_investigating: bool,
+    /// Line of the text before the present one.
+    last_text: u64,
+}
+
+/// An error that a diagnosis may be about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct DiagnosedError {
+    pub(super) signature: String,
+    pub(super) message: String,
+    /// Line of the call that failed.
+    pub(super) line: u64,
+}
+
+impl DiagnosedError {
+    /// Whether a sentence is about this error: it failed just before, or the sentence has words of its message.
+    fn is_meant_by(&self, sentence: &str, last_text: u64) -> bool {
+        let lower = sentence.to_lowercase();
+        let message = self.message.to_lowercase();
+        let words = message.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() >= 5);
+        self.line > last_text || words.filter(|word| lower.contains(word)).count() >= 2
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct OpenDiagnosis {
+    predicate: Predicate,
+    subject: Entity,
+    object: Entity,
+    detail: String,
+    quote: Option<String>,
+    trust: Trust,
+    line: u64,
+}
+
+impl DiagnosisTracker {
+    /// Extracts diagnoses from the next entry. `error` is the failure that is open now.
+    pub(super) fn extract(&mut self, entry: &Entry, error: Option<DiagnosedError>, facts: &mut Vec<Fact>) {
+        match entry.kind {
+            EntryKind::Prompt | EntryKind::Answer => {
+                self.apply_reply(entry, facts);
+                self.topic = prompt_topic(&entry.text);
+                self.is_investigating = reports_problem(&entry.text);
+                self.extract_text(entry, Speaker::Human, error.as_ref(), facts);
+            }
+            EntryKind::AssistantText => self.extract_text(entry, Speaker::Assistant, error.as_ref(), facts),
+            EntryKind::Call => self.is_investigating |= error.is_some(),
+            _ => {}
+        }
+        if matches!(entry.kind, EntryKind::Prompt | EntryKind::Answer | EntryKind::AssistantText) {
+            self.last_text = entry.location.line;
+        }
+    }
+
+    /// Confirms the last diagnosis before a fix that was verified.
+    pub(super) fn confirm_by_fixes(&mut self, from: usize, facts: &mut Vec<Fact>) {
+        let is_fix = |fact: &Fact| fact.predicate == Predicate::FixedBy && fact.state == FactState::Confirmed;
+        let fixes: Vec<Fact> = facts[from.min(facts.len())..].iter().filter(|fact| is_fix(fact)).cloned().collect();
+        for fix in fixes {
+            let failed_at = fix.evidence_lines.iter().copied().min().unwrap_or(fix.line);
+            let is_about = |open: &OpenDiagnosis| {
+                let is_same_error = open.subject.kind != EntityKind::Error || open.subject == fix.subject;
+                open.predicate == Predicate::CausedBy
+                    && open.line >= failed_at
+                    && open.line <= fix.line
+                    && is_same_error
+            };
+            if let Some(at) = self.open.iter().rposition(is_about) {
+                let confirmed = self.open.remove(at);
+                facts.push(confirmed.to_fact(FactState::Confirmed, fix.line, &fix));
+            }
+        }
+    }
+
+    /// A human's reply confirms or refutes the last diagnosis.
+    fn apply_reply(&mut self, entry: &Entry, facts: &mut Vec<Fact>) {
+        let state = if says_it_works(&entry.text) {
+            FactState::Confirmed
+        } else if says_it_is_wrong(&entry.text) {
+            FactState::Refuted
+        } else {
+            return;
+        };
+        let is_cause = |open: &OpenDiagnosis| open.predicate == Predicate::CausedBy;
+        if let Some(at) = self.open.iter().rposition(is_cause) {
+            let diagnosis = self.open.remove(at);
+            let line = entry.location.line;
+            facts.push(diagnosis.to_fact(
+                state,
+                line,
+                &observed_fact(entry, diagnosis.predicate, diagnosis.subject.clone()),
+            ));
+        }
+    }
+
+    fn extract_text(&mut self, entry: &Entry, speaker: Speaker, error: Option<&DiagnosedError>, facts: &mut Vec<Fact>) {
+        if !may_diagnose(&entry.text) {
+            return;
+        }
+        let sentences = match speaker {
+            Speaker::Human => human_sentences(&entry.text),
+            Speaker::Assistant => assistant_sentences(&entry.text),
+        };
+        for sentence in sentences {
+            let Some(found) = self.diagnose(sentence, speaker, error) else { continue };
+            let diagnosis = OpenDiagnosis {
+                detail: clip(sentence, MAX_DETAIL_CHARS).into_owned(),
+                quote: error.filter(|_| found.1.kind == EntityKind::Error).map(|error| error.message.clone()),
+                trust: if speaker == Speaker::Human { Trust::Human } else { Trust::Assistant },
+                line: entry.location.line,
+                predicate: found.0,
+                subject: found.1,
+                object: found.2,
+            };
+            if self.open.iter().any(|open| open.predicate == diagnosis.predicate && open.object == diagnosis.object) {
+                continue;
+            }
+            facts.push(diagnosis.to_fact(
+                FactState::Hypothesis,
+                entry.location.line,
+                &observed_fact(entry, diagnosis.predicate, diagnosis.subject.clone()),
+            ));
+            self.open.push(diagnosis);
+            if self.open.len() > MAX_OPEN {
+                self.open.remove(0);
+            }
+        }
+    }
+
+    /// Relation, subject and object of a sentence that diagnoses something.
+    fn diagnose(
+        &self,
+        sentence: &str,
+        speaker: Speaker,
+        error: Option<&DiagnosedError>,
+    ) -> Option<(Predicate, Entity, Entity)> {
+        if !may_diagnose(sentence) || is_unsure(sentence) {
+            return None;
+        }
+        let guess = guess_kind(sentence, SentenceContext::of(speaker));
+        let predicate = match guess.kind {
+            StatementKind::Explains => Predicate::CausedBy,
+            StatementKind::Requires => Predicate::Requires,
+            StatementKind::Conflicts => Predicate::ConflictsWith,
+            _ => return None,
+        };
+        // Code is explained all the time; a cause is one if something is broken.
+        if guess.likelihood < MIN_LIKELIHOOD || (predicate == Predicate::CausedBy && !self.is_investigating) {
+            return None;
+        }
+        if predicate == Predicate::Requires && is_demand(sentence) {
+            return None;
+        }
+        let spans = find_spans(sentence, guess.kind);
+        let object = entity_in(sentence.get(spans.other?)?)?;
+        let error = error.filter(|error| error.is_meant_by(sentence, self.last_text));
+        let subject = match (error, spans.subject.and_then(|span| entity_in(sentence.get(span)?))) {
+            (Some(error), _) if predicate == Predicate::CausedBy => Entity::new(EntityKind::Error, &error.signature),
+            (_, Some(subject)) => subject,
+            _ if predicate == Predicate::CausedBy => Entity::new(EntityKind::Topic, self.topic.clone()?),
+            _ => return None,
+        };
+        (subject != object).then_some((predicate, subject, object))
+    }
+}
+
+impl OpenDiagnosis {
+    fn to_fact(&self, state: FactState, line: u64, seen: &Fact) -> Fact {
+        Fact {
+            predicate: self.predicate,
+            subject: self.subject.clone(),
+            object: Some(self.object.clone()),
+            detail: self.detail.clone(),
+            reason: None,
+            quote: self.quote.clone(),
+            state,
+            success_count: u64::from(state == FactState::Confirmed),
+            failure_count: u64::from(state == FactState::Refuted),
+            trust: self.trust,
+            line: self.line,
+            evidence_lines: if line == self.line { Vec::new() } else { vec![line] },
+            at: seen.at,
+            model: None,
+        }
+    }
+}
+
+/// The entity that a part of a sentence names.
+fn entity_in(text: &str) -> Option<Entity> {
+    static FILE: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"^[\w@.~-]*(?:/[\w@.-]+)*[\w-]+\.[A-Za-z]{1,5}(?::\d+)?$").ok());
+    static SETTING: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"^(?:[A-Z][A-Z0-9]*_[A-Z0-9_]+|--[a-z][\w-]+|[\w.-]+ ?= ?\S{1,20})$").ok());
+    let bare = text.trim().trim_matches(['`', '"', '\'', '*', '.', ',', ':', ' ']);
+    let has_content = bare.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
+    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(bare));
+    let entity = if fits(&SETTING) {
+        Entity::new(EntityKind::Setting, bare)
+    } else if bare.contains('.') && fits(&FILE) {
+        Entity::new(EntityKind::File, bare.split(':').next().unwrap_or(bare))
+    } else {
+        let words: Vec<&str> = bare.split_whitespace().collect();
+        let start = usize::from(matches!(
+            words.first().map(|word| word.to_lowercase()).as_deref(),
+            Some("the" | "a" | "an" | "that")
+        ));
+        let name = words[start.min(words.len())..].join(" ").replace(['`', '*'], "").to_lowercase();
+        Entity::new(EntityKind::Topic, clip(&name, MAX_TOPIC_CHARS).into_owned())
+    };
+    (has_content && !is_pronoun(&entity.name)).then_some(entity)
+}
+
+fn is_pronoun(name: &str) -> bool {
+    matches!(
+        name,
+        "it" | "this" | "that" | "they" | "these" | "those" | "which" | "there" | "what" | "you" | "we" | "something"
+    )
+}
+
+/// Whether a sentence guesses, denies or asks.
+fn is_unsure(sentence: &str) -> bool {
+    static UNSURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)\b(?:might|may be|may have|maybe|perhaps|possibly|probably|likely|suspect|could be|could have|i think|i guess|i believe|seems?|appears?|looks like|suggests?|hypothesis|whether|let me|i'll|i will|i need to|we need to|let's|to be sure|should be|would be|if (?:the|you|we|it|this|that))\b|\b(?:issue|problem|cause|bug|error) (?:is|was)(?:n't| not)\b|\bnot (?:the|a) (?:issue|problem|cause)|\?\s*$",
+        )
+        .ok()
+    });
+    UNSURE.as_ref().is_none_or(|unsure| unsure.is_match(sentence))
+}
+
+/// Whether a sentence demands something of its reader, instead of saying what a thing needs.
+fn is_demand(sentence: &str) -> bool {
+    static DEMAND: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:you|we|i)(?:'ll)?(?: still| also| just)? (?:must|need|have to|should)\b|^\W*(?:cons|pros|important|note|step|todo)\b|\b(?:ensure|make sure)\b")
+            .ok()
+    });
+    DEMAND.as_ref().is_none_or(|demand| demand.is_match(sentence))
+}
+
+/// Whether a human's text reports something broken.
+fn reports_problem(text: &str) -> bool {
+    static PROBLEM: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)\b(?:error|errors|bug|bugs|fail|fails|failed|failing|failure|broken|breaks|crash\w*|issue|issues|wrong|not work\w*|doesn'?t|does not|isn'?t|is not|didn'?t|won'?t|can'?t|cannot|stuck|hang\w*|timeout|timed out|flaky|leak|regression|slow|missing|exception|traceback|panic\w*|fix|why|debug|investigate|weird|strange|unexpected)\b",
+        )
+        .ok()
+    });
+    PROBLEM.as_ref().is_some_and(|problem| problem.is_match(text))
+}
+
+/// Whether a human says that the problem is still there.
+fn says_it_is_wrong(text: &str) -> bool {
+    static WRONG: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)\bstill (?:fail\w*|broken|not|doesn'?t|does not|get\w*|see\w*|happen\w*|the same|there|wrong|error\w*)|\b(?:that'?s|that is|this is|it'?s) not (?:it|the|why|true|right|correct)|\bnot the (?:issue|problem|cause|reason)|\bdid(?:n'?t| not) (?:work|help|fix)|\bsame (?:error|issue|problem|thing)\b",
+        )
+        .ok()
+    });
+    text.len() < 2000 && WRONG.as_ref().is_some_and(|wrong| wrong.is_match(text))
+}
+
+/// The problem that a prompt names in its first sentence, in a few words and without the task.
+fn prompt_topic(text: &str) -> Option<String> {
+    static TASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)^(?:ok(?:ay)?|so|now|please|pls|can you|could you|hey|hi|and|also|then|let'?s|i want (?:you )?to|help me(?: to)?|we need to|you need to|try to|go|just|alright)[, ]+|^(?:fix|debug|investigate|solve|find out|figure out|look (?:at|into)|check|why (?:is|does|do|are|did)|explain|resolve|find|see|repair|handle)\s+",
+        )
+        .ok()
+    });
+    let first = human_sentences(text).into_iter().next()?;
+    if !reports_problem(first) || first.split_whitespace().count() > MAX_TOPIC_WORDS {
+        return None;
+    }
+    let mut rest = first.trim();
+    for _ in 0..5 {
+        match TASK.as_ref()?.find(rest).filter(|found| found.end() < rest.len()) {
+            Some(found) => rest = rest[found.end()..].trim_start(),
+            None => break,
+        }
+    }
+    let words: Vec<&str> = rest.split_whitespace().take(8).collect();
+    let start = usize::from(
+        words.first().is_some_and(|word| matches!(word.to_lowercase().as_str(), "the" | "a" | "an" | "this" | "my")),
+    );
+    let name = words[start.min(words.len())..].join(" ").to_lowercase();
+    let name = name.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    (name.len() >= 4).then(|| clip(&name, MAX_TOPIC_CHARS).into_owned())
+}

@@ -1,0 +1,139 @@
+//! A linear model: a table of integer weights for each feature and class.
+
+use std::collections::{HashMap, HashSet};
+
+/// Weights are stored as integers: this many make 1.
+pub(super) const SCALE: f64 = 16.0;
+
+/// Smaller weights are not stored.
+const MIN_WEIGHT: i32 = 3;
+
+/// A trained model.
+#[derive(Clone, Debug, Default)]
+pub struct LinearModel {
+    classes: Vec<String>,
+    words: HashSet<String>,
+    weights: HashMap<String, Vec<(usize, i32)>>,
+}
+
+/// The score of each class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scores(Vec<i32>);
+
+impl LinearModel {
+    /// Reads a model: a line of classes, a line of known words, then a line per feature.
+    pub fn parse(text: &str) -> Self {
+        let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+        let list = |line: Option<&str>| -> Vec<String> {
+            line.unwrap_or_default().split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        };
+        let classes = list(lines.next());
+        let words = list(lines.next()).into_iter().collect();
+        let weights = lines.filter_map(|line| {
+            let (feature, values) = line.split_once('\t')?;
+            let of_class = |value: &str| -> Option<(usize, i32)> {
+                let (class, weight) = value.split_once('=')?;
+                Some((class.parse().ok()?, weight.parse().ok()?))
+            };
+            Some((feature.to_owned(), values.split(' ').filter_map(of_class).collect()))
+        });
+        let weights = weights.collect();
+        Self { classes, words, weights }
+    }
+
+    /// Writes a model so that `parse` reads it. Weights that hardly matter are left out.
+    pub fn format(classes: &[&str], words: &[String], weights: &[(String, Vec<f64>)]) -> String {
+        let mut lines = vec![
+            "# Trained weights, see the module that includes them. Do not edit.".to_owned(),
+            classes.join(" "),
+            words.join(" "),
+        ];
+        for (feature, values) in weights {
+            let rounded = values.iter().map(|value| (value * SCALE).round() as i32).enumerate();
+            let shown: Vec<String> = rounded
+                .filter(|(_, weight)| weight.abs() >= MIN_WEIGHT)
+                .map(|(class, weight)| format!("{class}={weight}"))
+                .collect();
+            if !shown.is_empty() {
+                lines.push(format!("{feature}\t{}", shown.join(" ")));
+            }
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// Whether the model knows a word.
+    pub fn knows(&self, word: &str) -> bool {
+        self.words.contains(word)
+    }
+
+    /// The score of each class for these features.
+    pub fn score(&self, features: impl IntoIterator<Item = String>) -> Scores {
+        let mut scores = vec![0; self.classes.len().max(1)];
+        for feature in features {
+            for (class, weight) in self.weights.get(&feature).into_iter().flatten() {
+                if let Some(score) = scores.get_mut(*class) {
+                    *score += weight;
+                }
+            }
+        }
+        Scores(scores)
+    }
+
+    /// The features that speak most for a class against the first one, strongest first.
+    pub fn explain(&self, features: impl IntoIterator<Item = String>, class: usize) -> Vec<(String, f64)> {
+        let weight_of = |feature: &str| {
+            let rows = self.weights.get(feature).into_iter().flatten();
+            rows.map(|(one, weight)| if *one == class { *weight } else { -weight * i32::from(*one == 0) }).sum::<i32>()
+        };
+        let mut all: Vec<(String, f64)> = features
+            .into_iter()
+            .map(|feature| {
+                let weight = f64::from(weight_of(&feature)) / SCALE;
+                (feature, weight)
+            })
+            .filter(|(_, weight)| *weight > 0.0)
+            .collect();
+        all.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        all
+    }
+}
+
+impl Scores {
+    /// The class with the highest score; the first of equal ones.
+    pub fn best(&self) -> usize {
+        let top = self.0.iter().max().copied().unwrap_or(0);
+        self.0.iter().position(|score| *score == top).unwrap_or(0)
+    }
+
+    /// How likely a class is, from 0 to 1.
+    pub fn likelihood(&self, class: usize) -> f64 {
+        let top = self.0.iter().max().copied().unwrap_or(0);
+        let power = |score: i32| (f64::from(score - top) / SCALE).exp();
+        let sum: f64 = self.0.iter().map(|score| power(*score)).sum();
+        self.0.get(class).map_or(0.0, |score| power(*score) / sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_written_model_reads_back_and_chooses() {
+        let weights = [("1 use".to_owned(), vec![0.0, 1.5]), ("1 why".to_owned(), vec![2.0, -1.0])];
+        let text = LinearModel::format(&["none", "choose"], &["use".to_owned()], &weights);
+        let model = LinearModel::parse(&text);
+        assert!(model.knows("use") && !model.knows("why"));
+        let best = |features: &[&str]| model.score(features.iter().map(|one| (*one).to_owned())).best();
+        assert_eq!((best(&["1 use"]), best(&["1 use", "1 why"]), best(&[])), (1, 0, 0));
+        let scores = model.score(["1 use".to_owned()]);
+        assert!(scores.likelihood(1) > 0.8 && (scores.likelihood(0) + scores.likelihood(1) - 1.0).abs() < 1e-9);
+        assert_eq!(model.explain(["1 use".to_owned(), "1 x".to_owned()], 1), [("1 use".to_owned(), 1.5)]);
+    }
+
+    #[test]
+    fn an_empty_model_chooses_the_first_class() {
+        let scores = LinearModel::parse("").score(["1 use".to_owned()]);
+        assert_eq!(scores.best(), 0);
+    }
+}

@@ -1,0 +1,207 @@
+//! Recognizes sentences that state knowledge, and what they are about, with two small linear models.
+//!
+//! One model chooses the kind of a sentence, the other one marks what it is about. Both are trained by
+//! `cargo run --release -p rethread-ingest --example train_sentences`; at run time they only add integers, so that the
+//! same text gives the same facts on every machine.
+
+mod features;
+mod linear;
+mod tokens;
+
+use std::sync::LazyLock;
+
+pub use self::features::{sentence_features, span_features};
+pub use self::linear::{LinearModel, Scores};
+pub use self::tokens::{SentenceToken, tokenize};
+
+static KINDS: LazyLock<LinearModel> = LazyLock::new(|| LinearModel::parse(include_str!("kinds.tsv")));
+static SPANS: LazyLock<LinearModel> = LazyLock::new(|| LinearModel::parse(include_str!("spans.tsv")));
+
+/// Who wrote a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Speaker {
+    /// A person.
+    Human,
+    /// A model.
+    Assistant,
+}
+
+/// What happened before a sentence, as far as it changes its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentenceContext {
+    /// Who wrote it.
+    pub speaker: Speaker,
+    /// The agent has just proposed something or asked which way to go.
+    pub follows_proposal: bool,
+    /// The agent has changed files since the last prompt.
+    pub follows_edit: bool,
+    /// The human refused a tool call or interrupted the agent with this text.
+    pub is_refusal: bool,
+    /// It is part of a long text.
+    pub is_long: bool,
+}
+
+impl SentenceContext {
+    /// A sentence about which nothing else is known.
+    pub const fn of(speaker: Speaker) -> Self {
+        Self { speaker, follows_proposal: false, follows_edit: false, is_refusal: false, is_long: false }
+    }
+}
+
+/// What a sentence states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StatementKind {
+    /// Nothing worth remembering.
+    Other,
+    /// A decision for something.
+    Chooses,
+    /// A decision against something.
+    Rejects,
+    /// A lasting wish.
+    Prefers,
+    /// A lasting prohibition.
+    Forbids,
+    /// Why something happens.
+    Explains,
+    /// What something needs.
+    Requires,
+    /// What does not work together.
+    Conflicts,
+    /// A model's recommendation.
+    Proposes,
+}
+
+impl StatementKind {
+    /// Every kind, in the order of the weights.
+    pub const ALL: [Self; 9] = [
+        Self::Other,
+        Self::Chooses,
+        Self::Rejects,
+        Self::Prefers,
+        Self::Forbids,
+        Self::Explains,
+        Self::Requires,
+        Self::Conflicts,
+        Self::Proposes,
+    ];
+
+    /// The name in training data and weights.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Other => "none",
+            Self::Chooses => "choose",
+            Self::Rejects => "reject",
+            Self::Prefers => "prefer",
+            Self::Forbids => "forbid",
+            Self::Explains => "cause",
+            Self::Requires => "require",
+            Self::Conflicts => "conflict",
+            Self::Proposes => "propose",
+        }
+    }
+}
+
+/// A mark of a token: outside, the subject, or the other side.
+pub const SPAN_MARKS: [&str; 3] = ["o", "s", "t"];
+
+/// The kind that fits a sentence best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SentenceGuess {
+    /// The kind.
+    pub kind: StatementKind,
+    /// How likely the model considers it, from 0 to 1.
+    pub likelihood: f64,
+    /// How likely the model considers it that nothing worth remembering is stated.
+    pub other_likelihood: f64,
+}
+
+impl SentenceGuess {
+    /// How likely something of this sort is stated: decisions and preferences are often hard to tell apart.
+    pub fn stated_likelihood(self) -> f64 {
+        1.0 - self.other_likelihood
+    }
+}
+
+/// The parts of a sentence that name what it is about, as byte ranges.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SentenceSpans {
+    /// What is chosen, wanted, explained or needed by.
+    pub subject: Option<std::ops::Range<usize>>,
+    /// The alternative, the cause or what is needed.
+    pub other: Option<std::ops::Range<usize>>,
+}
+
+/// The most likely kind of a sentence.
+pub fn guess_kind(text: &str, context: SentenceContext) -> SentenceGuess {
+    let tokens = tokenize(text);
+    let scores = KINDS.score(sentence_features(&tokens, context, |word| KINDS.knows(word)));
+    let best = scores.best();
+    SentenceGuess {
+        kind: StatementKind::ALL[best],
+        likelihood: scores.likelihood(best),
+        other_likelihood: scores.likelihood(0),
+    }
+}
+
+/// What a sentence of this kind is about.
+pub fn find_spans(text: &str, kind: StatementKind) -> SentenceSpans {
+    let tokens = tokenize(text);
+    let mut marks: Vec<usize> = Vec::with_capacity(tokens.len());
+    for at in 0..tokens.len() {
+        let before = marks.last().map_or("^", |mark| SPAN_MARKS[*mark]);
+        let features = span_features(&tokens, at, kind, before, |word| SPANS.knows(word));
+        marks.push(SPANS.score(features).best());
+    }
+    SentenceSpans { subject: first_run(&tokens, &marks, 1), other: first_run(&tokens, &marks, 2) }
+}
+
+/// The strongest features of a sentence for the kind that was chosen, to explain the choice.
+pub fn explain_kind(text: &str, context: SentenceContext) -> Vec<(String, f64)> {
+    let tokens = tokenize(text);
+    let features = sentence_features(&tokens, context, |word| KINDS.knows(word));
+    let best = KINDS.score(features.iter().cloned()).best();
+    KINDS.explain(features, best)
+}
+
+/// The first run of tokens with this mark; a single token between two parts of a run belongs to it.
+fn first_run(tokens: &[SentenceToken], marks: &[usize], mark: usize) -> Option<std::ops::Range<usize>> {
+    let first = marks.iter().position(|one| *one == mark)?;
+    let mut last = first;
+    for at in first + 1..marks.len() {
+        let is_gap = marks[at] != mark && marks.get(at + 1) == Some(&mark) && marks[at] == 0 && !tokens[at].is_break();
+        if marks[at] != mark && !is_gap {
+            break;
+        }
+        last = at;
+    }
+    let is_edge = |token: &&SentenceToken| !token.is_punctuation();
+    let run = &tokens[first..=last];
+    let (start, end) = (run.iter().find(is_edge)?, run.iter().rev().find(is_edge)?);
+    Some(start.start..end.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_unique_name() {
+        let mut names: Vec<&str> = StatementKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), StatementKind::ALL.len());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn spans_are_parts_of_any_text(text in "(?s)[a-zé`'’\"/.,:?! \n日-]{0,60}") {
+            for kind in StatementKind::ALL {
+                let spans = find_spans(&text, kind);
+                for span in [spans.subject, spans.other].into_iter().flatten() {
+                    proptest::prop_assert!(text.get(span).is_some());
+                }
+            }
+            guess_kind(&text, SentenceContext::of(Speaker::Human));
+        }
+    }
+}
