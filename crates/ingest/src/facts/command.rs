@@ -165,7 +165,10 @@ fn parse_command(simple: &SimpleCommand) -> Option<ShellCommand> {
     let words = &simple.words;
     let prefix_words = simple.variables.iter().chain(&simple.wrappers).cloned().collect();
     let program = words.first()?.rsplit('/').next().unwrap_or_default().to_owned();
-    let program = program.trim_start_matches('$').to_owned();
+    let program = program.trim_start_matches('$');
+    // `npx vercel@latest` runs `vercel`.
+    let program = program.split_once('@').map_or(program, |(name, _)| if name.is_empty() { program } else { name });
+    let program = program.to_owned();
     let is_setting = matches!(program.as_str(), "set" | "export" | "source" | ".");
     if is_setting || !is_program_name(&program) {
         return None;

@@ -26,15 +26,16 @@ pub(super) fn command_kind(command: &ShellCommand) -> Option<&'static str> {
     } else if is_any(&FORMAT_WORDS) {
         Some("format")
     } else if is_any(&LINT_WORDS) {
-        Some("lint")
+        Some("check")
     } else {
         is_any(&BUILD_WORDS).then_some("build")
     }
 }
 
-/// Whether a command only moves files or text around, which says nothing about how work is done.
+/// Whether a command only moves files or text around or is a script for one use, which says nothing about how work is
+/// done.
 pub(super) fn is_file_utility(command: &ShellCommand) -> bool {
-    FILE_UTILITIES.contains(&command.name)
+    FILE_UTILITIES.contains(&command.name) || command.name.contains(" /tmp/")
 }
 
 /// Whether a read-only command searches; the others read.
@@ -68,8 +69,8 @@ mod tests {
             ("npx vitest run", Some("test")),
             ("node --test", Some("test")),
             ("bash scripts/run_tests.sh", Some("test")),
-            ("cargo clippy", Some("lint")),
-            ("ruff check .", Some("lint")),
+            ("cargo clippy", Some("check")),
+            ("ruff check .", Some("check")),
             ("ruff format .", Some("format")),
             ("npm run build", Some("build")),
             ("npm ci", Some("install")),

@@ -240,7 +240,7 @@ pub(crate) fn is_agent_message(error: &str, exit_code: Option<i32>) -> bool {
 }
 
 /// Whether a command was stopped because it took too long, by the agent or by `timeout`.
-pub fn is_timeout(error: &str, exit_code: Option<i32>) -> bool {
+pub(super) fn is_timeout(error: &str, exit_code: Option<i32>) -> bool {
     static TOO_LONG: LazyLock<Regex> = LazyLock::new(|| {
         compile(
             r"(?i)^[^A-Za-z]*(error: )?((the )?(command|process|execution|bash|shell|tool) )?timed out( after| \(|\.|$)|^command did not (finish|complete) (within|in) ",

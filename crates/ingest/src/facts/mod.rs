@@ -27,15 +27,14 @@ use serde::{Deserialize, Serialize};
 
 use self::decisions::DecisionExtractor;
 use self::sink::FactSink;
-pub use self::work::timeout_message;
 pub(crate) use self::work::{INTERRUPTED, STILL_RUNNING};
 use self::work::{WorkExtractor, WorkState};
 
 pub use self::command::{command_name, is_read_only};
 pub use self::error_codes::{error_codes, is_distinctive_code, queried_codes};
-pub use self::error_forms::{concrete_form, exact_form, is_same_error, signature};
+pub use self::error_forms::{concrete_form, is_same_error, signature};
 pub(crate) use self::errors::is_agent_message;
-pub use self::errors::{failure_line, identifying_line, is_timeout};
+pub use self::errors::{failure_line, identifying_line};
 pub use self::git::git_note;
 pub use self::git_calls::{GitCall, git_calls};
 pub(crate) use self::script::shorten_script;

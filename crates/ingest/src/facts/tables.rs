@@ -69,19 +69,20 @@ pub(super) static READ_ONLY_PROGRAMS: WordTable = WordTable::new(
      basename, dirname, realpath, readlink, md5sum, sha256sum, shasum, history, man, xxd, hexdump, strings, \
      lsof, netstat, ss, open, xdg-open, clear, popd, alias, wait, seq, column, nl, comm, tput, hostname, \
      ping, dig, nslookup, for, while, if, read, exit, return, trap, exa, eza, sw_vers, ifconfig, ip, nc, \
-     tmux, screen, osascript, sqlite3",
+     tmux, screen, osascript, sqlite3, Get-Content, Get-ChildItem, Select-String, Test-Path, Get-Item, \
+     Get-Location, Get-Command, Write-Output, Write-Host, Select-Object",
 );
 
 /// Subcommands that only read.
 pub(super) static READ_ONLY_SUBCOMMANDS: WordTable = WordTable::new(
     "git status, git log, git diff, git show, git branch, git remote, git blame, git ls-files, \
-     git rev-parse, git grep, git config, git describe, git tag, git reflog, git shortlog, git merge-base, \
+     git ls-tree, git rev-parse, git grep, git config, git describe, git tag, git reflog, git shortlog, git merge-base, \
      git cat-file, git ls-remote, git rev-list, git check-ignore, git worktree, git stash list, \
      git stash show, git for-each-ref, gh pr view, gh pr list, gh pr checks, gh pr diff, gh pr status, \
      gh run view, gh run list, gh run watch, gh issue view, gh issue list, gh api, gh repo view, gh search, \
      gh auth, docker ps, docker logs, docker images, docker inspect, docker compose ps, docker compose logs, \
      kubectl get, kubectl describe, kubectl logs, npm ls, npm list, npm view, npm outdated, npm search, \
-     npm info, pnpm list, pnpm why, yarn why, pip show, pip list, pip freeze, uv pip, brew list, brew info, \
+     npm info, pnpm list, pnpm view, pnpm why, yarn why, pip show, pip list, pip freeze, uv pip, brew list, brew info, \
      go env, go list, go doc, cargo tree, cargo metadata, cargo search, cargo info, systemctl status, \
      terraform show, terraform output, rustup show, mise ls, conda list",
 );

@@ -148,7 +148,12 @@ impl<'a> WorkExtractor<'a> {
         entry: &'a Entry,
         sink: &mut FactSink,
     ) {
-        self.count_command(line, line.main, false, entry, tool, sink);
+        if line.exit == ExitVisibility::Lost {
+            // A success would not be visible, so counting the failure would distort the rate.
+            self.steps.add_command(line.main(), StepResult::Unknown, entry);
+        } else {
+            self.count_command(line, line.main, false, entry, tool, sink);
+        }
         self.state.fixes.record_failure(line, message, entry, sink);
     }
 
@@ -227,7 +232,7 @@ fn is_file(path: &str) -> bool {
 }
 
 /// The error of a command that was stopped because it took too long.
-pub fn timeout_message(command: &str) -> String {
+fn timeout_message(command: &str) -> String {
     format!("{command} timed out")
 }
 
