@@ -16,11 +16,13 @@ const MAX_STEPS: usize = 60;
 pub(super) enum StepResult {
     Succeeded,
     Failed,
+    /// It failed, but a success would not have been visible.
+    FailedUnseen,
     Unknown,
 }
 
 /// The steps of one span. A step is stored as `Read`, `git push`, or with the kind of the command `test:cargo test`;
-/// `!` means that it failed and `?` that its result is unknown.
+/// `!` means that it failed and `?` that a success would not be visible.
 #[derive(Default)]
 pub(super) struct StepRecorder<'a> {
     steps: Vec<String>,
@@ -72,6 +74,7 @@ impl<'a> StepRecorder<'a> {
         let mark = match result {
             StepResult::Succeeded => "",
             StepResult::Failed => "!",
+            StepResult::FailedUnseen => "!?",
             StepResult::Unknown => "?",
         };
         self.first_command.get_or_insert_with(|| (command.name.clone(), entry));

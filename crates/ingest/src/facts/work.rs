@@ -150,7 +150,7 @@ impl<'a> WorkExtractor<'a> {
     ) {
         if line.exit == ExitVisibility::Lost {
             // A success would not be visible, so counting the failure would distort the rate.
-            self.steps.add_command(line.main(), StepResult::Unknown, entry);
+            self.steps.add_command(line.main(), StepResult::FailedUnseen, entry);
         } else {
             self.count_command(line, line.main, false, entry, tool, sink);
         }

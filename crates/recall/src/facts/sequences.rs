@@ -11,7 +11,7 @@ use super::FactSource;
 const SEPARATOR: &str = " > ";
 /// Suffix of a step that failed.
 const FAILED_SUFFIX: char = '!';
-/// Suffix of a step whose result is unknown.
+/// Suffix of a step whose success would not be visible.
 const UNKNOWN_SUFFIX: char = '?';
 /// Steps that are tools; all others are commands.
 const TOOLS: [&str; 6] = ["Read", "Grep", "Edit", "Write", "Web", "Agent"];
@@ -63,17 +63,14 @@ pub(super) struct SequenceStep<'a> {
     /// The purpose of a command, if it is a common one.
     pub(super) kind: Option<&'a str>,
     pub(super) name: &'a str,
-    /// `None` if unknown.
+    pub(super) failed: bool,
+    /// `None` if unknown, or if only a failure would be visible, which would distort the rate.
     pub(super) succeeded: Option<bool>,
 }
 
 impl<'a> SequenceStep<'a> {
     pub(super) fn is_command(&self) -> bool {
         !TOOLS.contains(&self.name)
-    }
-
-    pub(super) fn failed(&self) -> bool {
-        self.succeeded == Some(false)
     }
 
     /// What sequences are compared by: different commands for the same purpose are equal.
@@ -87,15 +84,13 @@ pub(super) fn parse_steps(detail: &str) -> Vec<SequenceStep<'_>> {
     let parts = detail.split(SEPARATOR).map(str::trim).filter(|part| !part.is_empty());
     parts
         .map(|part| {
-            let (step, succeeded) = match part.strip_suffix(FAILED_SUFFIX) {
-                Some(step) => (step, Some(false)),
-                None => part.strip_suffix(UNKNOWN_SUFFIX).map_or((part, Some(true)), |step| (step, None)),
-            };
+            let (part, is_visible) = part.strip_suffix(UNKNOWN_SUFFIX).map_or((part, true), |part| (part, false));
+            let (step, failed) = part.strip_suffix(FAILED_SUFFIX).map_or((part, false), |step| (step, true));
             let (kind, name) = match step.split_once(':') {
                 Some((kind, name)) if KINDS.contains(&kind) => (Some(kind), name),
                 _ => (None, step),
             };
-            SequenceStep { kind, name, succeeded }
+            SequenceStep { kind, name, failed, succeeded: is_visible.then_some(!failed) }
         })
         .collect()
 }
@@ -129,7 +124,7 @@ pub(super) fn find_sequences(spans: &[(&FactRow, Vec<SequenceStep<'_>>)]) -> Vec
 pub(super) fn find_retries(spans: &[(&FactRow, Vec<SequenceStep<'_>>)]) -> Vec<StepSequence> {
     let mut counter = SequenceCounter::default();
     for (known, steps) in spans {
-        for (at, failed) in steps.iter().enumerate().filter(|(_, step)| step.is_command() && step.failed()) {
+        for (at, failed) in steps.iter().enumerate().filter(|(_, step)| step.is_command() && step.failed) {
             let Some(length) = steps[at + 1..].iter().position(|step| step.name == failed.name) else { continue };
             let mut between: Vec<SequenceStep<'_>> = Vec::new();
             for step in &steps[at + 1..=at + length] {
@@ -302,7 +297,7 @@ mod tests {
         // S003-23
         let details = [
             "test:cargo test! > Read > Edit > test:cargo test! > Read > Edit > test:cargo test",
-            "Edit > test:cargo test! > Read > Edit > test:cargo test",
+            "Edit > test:cargo test!? > Read > Edit > test:cargo test",
             "git push! > git push",
         ];
         assert_eq!(sequences_of(&details, find_retries), ["cargo test! → Read → Edit → cargo test 2/3/3"]);

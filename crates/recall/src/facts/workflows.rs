@@ -136,7 +136,9 @@ fn empty_stats(name: &str, known: &FactRow) -> CommandStats {
 }
 
 fn count_retries(commands: &mut CommandTable, steps: &[SequenceStep<'_>]) {
-    for pair in steps.windows(2).filter(|pair| pair[0].name == pair[1].name && pair[0].failed()) {
+    for pair in
+        steps.windows(2).filter(|pair| pair[0].name == pair[1].name && pair[0].failed && pair[1].succeeded.is_some())
+    {
         if let Some((one, _)) = commands.get_mut(pair[0].name) {
             one.retried += 1;
             one.retries_succeeded += u64::from(pair[1].succeeded == Some(true));
@@ -165,7 +167,7 @@ fn add_alternative(commands: &mut CommandTable, known: &FactRow) {
 fn add_used_instead(commands: &mut CommandTable, spans: &[(&FactRow, Vec<SequenceStep<'_>>)]) {
     let mut used: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for (_, steps) in spans {
-        for (at, failed) in steps.iter().enumerate().filter(|(_, step)| step.kind.is_some() && step.failed()) {
+        for (at, failed) in steps.iter().enumerate().filter(|(_, step)| step.kind.is_some() && step.failed) {
             let mut later = steps[at + 1..].iter().take(MAX_STEPS_TO_ALTERNATIVE);
             let next = later.find(|step| step.kind == failed.kind);
             if let Some(next) = next.filter(|next| next.name != failed.name && next.succeeded == Some(true)) {
