@@ -2,8 +2,8 @@
 
 use super::command::{CommandClass, CommandLine, ShellCommand};
 use super::tables::{
-    BUILD_WORDS, FILE_UTILITIES, FORMAT_WORDS, INSTALL_COMMANDS, INSTALLING_SUBCOMMANDS, LINT_WORDS, SEARCH_PROGRAMS,
-    SERVER_NAMES, SERVER_WORDS, TEST_WORDS,
+    BUILD_WORDS, FILE_UTILITIES, FORMAT_WORDS, INSTALL_COMMANDS, INSTALLING_SUBCOMMANDS, LINT_WORDS, PROGRAM_RUNNERS,
+    SEARCH_PROGRAMS, SERVER_NAMES, SERVER_WORDS, TEST_WORDS,
 };
 
 /// The purpose of a command, as steps of a sequence name it.
@@ -43,8 +43,17 @@ pub(super) fn is_search(command: &ShellCommand) -> bool {
     SEARCH_PROGRAMS.contains(&command.name)
 }
 
+/// Whether a line runs a program of the project that may be a server: nothing says whether it should end.
+pub(super) fn may_run_forever(line: &CommandLine) -> bool {
+    let main = line.main();
+    let is_program = PROGRAM_RUNNERS.contains(&main.name);
+    let is_script =
+        ["npm run ", "pnpm run ", "yarn run ", "bun run "].iter().any(|runner| main.name.starts_with(runner));
+    runs_forever(line) || ((is_program || is_script) && command_kind(main).is_none())
+}
+
 /// Whether a line is meant to run until it is stopped, such as a development server.
-pub(super) fn runs_forever(line: &CommandLine) -> bool {
+fn runs_forever(line: &CommandLine) -> bool {
     line.commands.iter().any(|command| {
         let has = |flag: &str| command.arguments.iter().any(|word| word == flag);
         let follows = (has("-f") || has("-F") || has("--follow"))
@@ -104,6 +113,8 @@ mod tests {
         ] {
             assert!(runs_forever(&parse_command_line(line).unwrap()), "{line}");
         }
+        assert!(may_run_forever(&parse_command_line("node dist/index").unwrap()));
+        assert!(!may_run_forever(&parse_command_line("node --test").unwrap()));
         for line in ["npm test", "vite build", "docker compose up -d", "tail -5 a", "cargo run", "npm run build"] {
             assert!(!runs_forever(&parse_command_line(line).unwrap()), "{line}");
         }

@@ -200,6 +200,10 @@ pub(super) static SERVER_NAMES: WordTable = WordTable::new(
 /// Words in the name of a script that runs until it is stopped.
 pub(super) static SERVER_WORDS: WordTable = WordTable::new("dev, serve, server, watch, start, preview, runserver");
 
+/// Commands that run a program of the project.
+pub(super) static PROGRAM_RUNNERS: WordTable =
+    WordTable::new("node, bun, deno, java, cargo run, go run, dotnet run, swift run, deno run, electron");
+
 /// Commands that only move files or text around.
 pub(super) static FILE_UTILITIES: WordTable = WordTable::new(
     "mkdir, rmdir, cp, mv, rm, touch, chmod, chown, ln, sed, awk, perl, tee, tar, zip, unzip, gzip, gunzip, truncate, \

@@ -4,7 +4,7 @@ use rethread_model::{Entry, EntryKind, Predicate, ToolKind, ToolOutcome, ToolSta
 use serde::{Deserialize, Serialize};
 
 use super::command::{CommandClass, CommandLine, ExitVisibility, ShellCommand, parse_command_line};
-use super::command_kind::{command_kind, is_file_utility, runs_forever};
+use super::command_kind::{command_kind, is_file_utility, may_run_forever};
 use super::errors::{is_agent_message, is_missing_folder, is_timeout};
 use super::fixes::FixTracker;
 use super::sink::{FactSink, command_entity, file_entity, observed_fact};
@@ -261,7 +261,7 @@ fn command_result<'o>(line: &CommandLine, outcome: &'o ToolOutcome) -> CommandRe
 /// Servers are stopped on purpose. With `timeout`, only a command that should end by itself has failed.
 fn timeout_result<'o>(line: &CommandLine, message: &str) -> CommandResult<'o> {
     let is_stopped_by_agent = is_timeout(message, None);
-    if runs_forever(line) || !(is_stopped_by_agent || command_kind(line.main()).is_some()) {
+    if may_run_forever(line) || !(is_stopped_by_agent || command_kind(line.main()).is_some()) {
         return CommandResult::Unfinished;
     }
     CommandResult::TimedOut
