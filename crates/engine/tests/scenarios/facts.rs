@@ -86,6 +86,36 @@ fn similar_error_is_found_and_unrelated_error_is_not() {
 }
 
 #[test]
+fn error_is_found_by_its_code() {
+    // D38
+    let home = TestHome::new();
+    session(&home, ANNA, "/p", &["check the types", "and the docs"]);
+    let errors = [
+        ("error TS2345: Argument of type <value> is missing", "error TS2345: Argument of type 'A' is missing"),
+        ("error TS2345: Type <value> has no call", "error TS2345: Type 'B' has no call"),
+        ("error TS2304: Cannot find name <value>", "error TS2304: Cannot find name 'c'"),
+    ];
+    let mut facts: Vec<Fact> = errors
+        .iter()
+        .map(|(name, line)| {
+            let failed = fact(1, Predicate::FailedWith, (EntityKind::Command, "tsc"), line);
+            with_object(failed, EntityKind::Error, name)
+        })
+        .collect();
+    facts.push(fact(2, Predicate::FixedBy, (EntityKind::Error, errors[1].0), "edited src/b.ts"));
+    store_facts(&home, ANNA, 0, &facts);
+    for query in ["error TS2345", "ts2345"] {
+        let report = fix(&home.engine(), query);
+        let found: Vec<&str> = report.errors.iter().map(|error| error.signature.as_str()).collect();
+        assert_eq!(found, [errors[1].0, errors[0].0], "what was fixed comes first");
+        assert_eq!(report.errors[0].shared_code.as_deref(), Some("TS2345"));
+    }
+    let other = fix(&home.engine(), "a.ts(1,2): error TS2345: Argument of type 'X' is not assignable to 'Y'");
+    assert_eq!(other.errors[0].signature, errors[1].0, "the fix of an error with the same code");
+    assert!(fix(&home.engine(), "error TS9999").errors.is_empty());
+}
+
+#[test]
 fn error_is_found_in_very_long_output() {
     let noise = "   Compiling some-crate v0.1.0\n".repeat(5_000);
     let report = fix(&home_with_fix().engine(), &format!("{noise}error: no such table: 'x'\n"));

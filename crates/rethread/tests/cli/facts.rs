@@ -160,6 +160,9 @@ fn workflows_are_shown() {
     assert_snapshot!("workflows", home.snapshot(&["workflows"]));
     let known = answer(&home, &["workflows"]);
     assert_eq!(known["projects"][0]["commands"][1]["usuallyFails"], true);
+    let sequence = &known["projects"][0]["sequences"][0];
+    assert_eq!((&sequence["steps"][0], &sequence["checked"]), (&json!("Edit"), &sequence["times"]));
+    assert_eq!(known["projects"][0]["retries"][0]["steps"], json!(["cargo test!", "Edit", "cargo test"]));
 }
 
 #[test]
