@@ -1,4 +1,4 @@
-//! Finds the line of an output that identifies an error, and tells errors from messages of the agent.
+//! Finds the line of an output that identifies an error, and recognizes messages of the agent itself.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -55,7 +55,7 @@ impl KeywordScope {
             }
             taken += 1;
         }
-        // Patterns of a `case` cannot be told from commands.
+        // Patterns of a `case` look like commands.
         if self.open_cases > 0 {
             taken = words.len();
         }
