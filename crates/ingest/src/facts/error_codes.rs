@@ -53,7 +53,7 @@ pub fn queried_codes(query: &str) -> Vec<String> {
         return vec![format!("HTTP {query}")];
     }
     let upper = query.to_uppercase();
-    [query, &upper].into_iter().map(|query| bare_codes(query)).find(|codes| !codes.is_empty()).unwrap_or_default()
+    [query, &upper].into_iter().map(bare_codes).find(|codes| !codes.is_empty()).unwrap_or_default()
 }
 
 fn bare_codes(query: &str) -> Vec<String> {

@@ -36,9 +36,7 @@ static VALUES: LazyLock<[(Regex, &str); 6]> = LazyLock::new(|| {
 
 /// Quoted names. An apostrophe inside a word does not begin one; the end of a long line may be missing.
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r#"(^|[^A-Za-z0-9])(?:'[^'\n]{1,480}(?:'|…$)|"[^"\n]{1,480}(?:"|…$)|`[^`\n]{1,480}(?:`|…$)|‘[^’\n]{1,480}(?:’|…$))"#,
-    )
+    compile(r#"(^|[^A-Za-z0-9])(?:'[^'\n]+(?:'|…$)|"[^"\n]+(?:"|…$)|`[^`\n]+(?:`|…$)|‘[^’\n]+(?:’|…$))"#)
 });
 /// Words that are names rather than values: `DATABASE_URL`, `X509`.
 static NAMES: LazyLock<Regex> = LazyLock::new(|| compile(r"\b(?:[A-Z]{1,6}\d{2,5}|[A-Z]+_[A-Z_]+)\b"));

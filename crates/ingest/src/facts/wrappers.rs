@@ -186,7 +186,7 @@ fn peel_script(outer: &SimpleCommand, script: &str, depth: usize, commands: &mut
         last.hides_stderr |= outer.hides_stderr;
     }
     for mut simple in inner {
-        simple.wrappers = outer.wrappers.clone();
+        simple.wrappers.clone_from(&outer.wrappers);
         simple.is_background |= outer.is_background;
         simple.is_conditional |= outer.is_conditional;
         peel(simple, depth + 1, commands);
@@ -343,6 +343,7 @@ fn is_failure_of(wrapper: &Wrapper, message: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shell::ShellOperator::{And, First, Pipe, Then};
     use super::*;
 
     fn peeled(line: &str) -> Vec<String> {
@@ -395,7 +396,6 @@ mod tests {
     fn operators_around_a_script_are_kept() {
         let all = split_peeled("make && bash -c 'a; b' | tail -3");
         let rendered: Vec<_> = all.iter().map(|simple| (simple.words[0].as_str(), simple.operator)).collect();
-        use super::super::shell::ShellOperator::{And, First, Pipe, Then};
         assert_eq!(rendered, [("make", First), ("a", And), ("b", Then), ("tail", Pipe)]);
     }
 

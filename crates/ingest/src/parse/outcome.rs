@@ -156,7 +156,8 @@ fn error_line(measured: &MeasuredResult) -> String {
     let shown = visible_text(measured);
     let text = strip_error_tag(&shown);
     // A message that the agent stopped the command says more than the output before it.
-    let ends = [text.lines().next(), text.trim_end().lines().next_back()];
+    let after_code = split_exit_code(text).map_or("", |(_, rest)| rest.trim_start());
+    let ends = [text.lines().next(), after_code.lines().next(), text.trim_end().lines().next_back()];
     if let Some(line) = ends.into_iter().flatten().find(|line| is_agent_message(line, None)) {
         return clip(line, MAX_ERROR_CHARS).into_owned();
     }
@@ -233,6 +234,11 @@ mod tests {
             r#""(no output)\n\nCommand exited with code 1""#,
             true,
             (ToolStatus::Error, "3 lines, 39 B", Some("Command exited with code 1"), Some(1)),
+        );
+        check(
+            r#""Exit code 143\nCommand timed out after 2m 0.0s\nerror: x\n""#,
+            true,
+            (ToolStatus::Error, "3 lines, 55 B", Some("Command timed out after 2m 0.0s"), Some(143)),
         );
         check(r#""fine""#, false, (ToolStatus::Ok, "1 line, 4 B", None, None));
     }

@@ -79,6 +79,9 @@ impl<'a> SequenceStep<'a> {
     }
 }
 
+/// A stored sequence and its steps.
+pub(super) type SpanSteps<'a> = (&'a FactRow, Vec<SequenceStep<'a>>);
+
 /// Parses a stored sequence.
 pub(super) fn parse_steps(detail: &str) -> Vec<SequenceStep<'_>> {
     let parts = detail.split(SEPARATOR).map(str::trim).filter(|part| !part.is_empty());
@@ -97,7 +100,7 @@ pub(super) fn parse_steps(detail: &str) -> Vec<SequenceStep<'_>> {
 
 /// The recurring sequences of these spans, most significant first: tools in the order of their first use, then the
 /// commands after them.
-pub(super) fn find_sequences(spans: &[(&FactRow, Vec<SequenceStep<'_>>)]) -> Vec<StepSequence> {
+pub(super) fn find_sequences(spans: &[SpanSteps<'_>]) -> Vec<StepSequence> {
     let mut counter = SequenceCounter::default();
     for (known, steps) in spans {
         for unit in work_units(steps) {
@@ -121,7 +124,7 @@ pub(super) fn find_sequences(spans: &[(&FactRow, Vec<SequenceStep<'_>>)]) -> Vec
 }
 
 /// What was done between a failed command and its next run, most frequent first.
-pub(super) fn find_retries(spans: &[(&FactRow, Vec<SequenceStep<'_>>)]) -> Vec<StepSequence> {
+pub(super) fn find_retries(spans: &[SpanSteps<'_>]) -> Vec<StepSequence> {
     let mut counter = SequenceCounter::default();
     for (known, steps) in spans {
         for (at, failed) in steps.iter().enumerate().filter(|(_, step)| step.is_command() && step.failed) {
@@ -248,10 +251,7 @@ mod tests {
     use super::super::testing::{KnownFactExt, known_fact};
     use super::*;
 
-    fn sequences_of(
-        details: &[&str],
-        find: fn(&[(&FactRow, Vec<SequenceStep<'_>>)]) -> Vec<StepSequence>,
-    ) -> Vec<String> {
+    fn sequences_of(details: &[&str], find: fn(&[SpanSteps<'_>]) -> Vec<StepSequence>) -> Vec<String> {
         let facts: Vec<FactRow> = details
             .iter()
             .zip(1..)

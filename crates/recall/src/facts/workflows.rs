@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rethread_model::{FactState, Predicate, SessionId};
 use rethread_store::FactRow;
 
-use super::sequences::{SequenceStep, StepSequence, find_retries, find_sequences, parse_steps};
+use super::sequences::{SequenceStep, SpanSteps, StepSequence, find_retries, find_sequences, parse_steps};
 use super::{FactSource, oldest_first};
 
 /// Minimum number of runs before a command is judged.
@@ -84,7 +84,7 @@ pub fn workflows(facts: &[FactRow]) -> Vec<Workflow> {
 
 fn project_workflow(project: Option<&str>, facts: &[&FactRow]) -> Workflow {
     let of = |predicate: Predicate| facts.iter().copied().filter(move |known| known.fact.predicate == predicate);
-    let spans: Vec<(&FactRow, Vec<SequenceStep<'_>>)> =
+    let spans: Vec<SpanSteps<'_>> =
         of(Predicate::Sequence).map(|known| (known, parse_steps(&known.fact.detail))).collect();
     let mut commands = collect_commands(of(Predicate::Ran));
     for (_, steps) in &spans {
@@ -164,7 +164,7 @@ fn add_alternative(commands: &mut CommandTable, known: &FactRow) {
 
 /// For commands that usually fail and have no known alternative: another command for the same purpose that succeeded
 /// soon after a failure.
-fn add_used_instead(commands: &mut CommandTable, spans: &[(&FactRow, Vec<SequenceStep<'_>>)]) {
+fn add_used_instead(commands: &mut CommandTable, spans: &[SpanSteps<'_>]) {
     let mut used: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for (_, steps) in spans {
         for (at, failed) in steps.iter().enumerate().filter(|(_, step)| step.kind.is_some() && step.failed) {
