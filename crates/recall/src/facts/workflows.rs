@@ -10,6 +10,8 @@ use super::{FactSource, oldest_first};
 
 /// Minimum number of runs before a command is judged.
 const MIN_RUNS: u64 = 3;
+/// Kinds of commands that fail if the work has errors.
+const CHECK_KINDS: [&str; 4] = ["test", "build", "check", "format"];
 /// How many steps after a failure another command for the same purpose counts as used instead.
 const MAX_STEPS_TO_ALTERNATIVE: usize = 6;
 /// How often another command must have worked instead, unless it is known for a command that usually fails.
@@ -43,6 +45,8 @@ pub struct CommandStats {
     pub retried: u64,
     /// How many of those succeeded.
     pub retries_succeeded: u64,
+    /// Whether it is a test, a build or another check: it fails if the work has errors.
+    pub is_check: bool,
     /// What worked instead and how often, most frequent first.
     pub alternatives: Vec<(String, u64)>,
     /// Number of sessions that ran it.
@@ -62,8 +66,13 @@ impl CommandStats {
         (self.runs() > 0).then(|| self.succeeded as f64 / self.runs() as f64)
     }
 
-    /// Whether it failed in most of its runs, given enough runs.
+    /// Whether it failed in most of its runs, given enough runs. A check that fails does its job, unless something else
+    /// is used instead.
     pub fn usually_fails(&self) -> bool {
+        self.rarely_succeeds() && (!self.is_check || !self.alternatives.is_empty())
+    }
+
+    fn rarely_succeeds(&self) -> bool {
         self.runs() >= MIN_RUNS && self.succeeded * 100 <= self.runs() * LOW_SUCCESS_PERCENT
     }
 }
@@ -88,7 +97,7 @@ fn project_workflow(project: Option<&str>, facts: &[&FactRow]) -> Workflow {
         of(Predicate::Sequence).map(|known| (known, parse_steps(&known.fact.detail))).collect();
     let mut commands = collect_commands(of(Predicate::Ran));
     for (_, steps) in &spans {
-        count_retries(&mut commands, steps);
+        add_steps(&mut commands, steps);
     }
     for known in of(Predicate::FixedBy) {
         add_alternative(&mut commands, known);
@@ -98,8 +107,8 @@ fn project_workflow(project: Option<&str>, facts: &[&FactRow]) -> Workflow {
     commands.sort_by(|a, b| b.runs().cmp(&a.runs()).then(a.command.cmp(&b.command)));
     for one in &mut commands {
         // What helped once with a command that usually succeeds was about that one call.
-        let usually_fails = one.usually_fails();
-        one.alternatives.retain(|(_, times)| usually_fails || *times >= MIN_ALTERNATIVE_USES);
+        let rarely_succeeds = one.rarely_succeeds();
+        one.alternatives.retain(|(_, times)| rarely_succeeds || *times >= MIN_ALTERNATIVE_USES);
         one.alternatives.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     }
     let (sequences, retries) = (find_sequences(&spans), find_retries(&spans));
@@ -129,13 +138,20 @@ fn empty_stats(name: &str, known: &FactRow) -> CommandStats {
         failed: 0,
         retried: 0,
         retries_succeeded: 0,
+        is_check: false,
         alternatives: Vec::new(),
         session_count: 0,
         last_source: FactSource::of_fact(known),
     }
 }
 
-fn count_retries(commands: &mut CommandTable, steps: &[SequenceStep<'_>]) {
+/// Adds what the steps of a span say about its commands: which are checks, and which were run again unchanged.
+fn add_steps(commands: &mut CommandTable, steps: &[SequenceStep<'_>]) {
+    for step in steps.iter().filter(|step| step.kind.is_some_and(|kind| CHECK_KINDS.contains(&kind))) {
+        if let Some((one, _)) = commands.get_mut(step.name) {
+            one.is_check = true;
+        }
+    }
     for pair in
         steps.windows(2).filter(|pair| pair[0].name == pair[1].name && pair[0].failed && pair[1].succeeded.is_some())
     {
@@ -176,7 +192,7 @@ fn add_used_instead(commands: &mut CommandTable, spans: &[SpanSteps<'_>]) {
         }
     }
     for ((failed, instead), times) in used.into_iter().filter(|(_, times)| *times >= MIN_ALTERNATIVE_USES) {
-        let Some((one, _)) = commands.get_mut(failed).filter(|(one, _)| one.usually_fails()) else { continue };
+        let Some((one, _)) = commands.get_mut(failed).filter(|(one, _)| one.rarely_succeeds()) else { continue };
         if !one.alternatives.iter().any(|(what, _)| what.starts_with("ran ")) {
             one.alternatives.push((format!("used `{instead}` instead"), times));
         }
@@ -227,6 +243,19 @@ mod tests {
         ];
         let one = &workflows(&facts)[0].commands[0];
         assert_eq!(one.alternatives, [("used `vitest` instead".to_owned(), 2)]);
+        assert!(one.usually_fails());
+    }
+
+    #[test]
+    fn check_that_finds_errors_does_not_usually_fail() {
+        let facts = [
+            ran("a", 1, "go build", 1, 9),
+            ran("a", 1, "npm install", 1, 9),
+            sequence("a", 2, "Edit > build:go build! > Edit > install:npm install! > build:go build"),
+        ];
+        let found = &workflows(&facts)[0].commands;
+        let rendered: Vec<_> = found.iter().map(|one| (one.command.as_str(), one.usually_fails())).collect();
+        assert_eq!(rendered, [("go build", false), ("npm install", true)]);
     }
 
     #[test]
