@@ -188,3 +188,21 @@ fn commands_count_only_if_their_exit_is_visible() {
     assert!(facts.contains("committed | fix: it | main") && !facts.contains("committed | x"), "{facts}");
     assert!(!facts.contains("ran | npm test") && !facts.contains("added | npm"), "{facts}");
 }
+
+#[test]
+fn failure_that_differs_only_in_numbers_or_addresses_injects_the_fix() {
+    // D38
+    let home = TestHome::new();
+    let error = |address: &str, name: &str| format!("Error: connect ECONNREFUSED {address} while reading '{name}'");
+    let script = script()
+        .user("run the tests")
+        .command("npm test", &format!("Exit code 1\n{}", error("10.0.0.5:5432", "users")), true)
+        .command("docker compose up -d", "Container db  Started", false)
+        .command("npm test", "Tests: 4 passed, 4 total", false);
+    home.write(&file(), script.build());
+    home.sync();
+    let other = "dddd1011-0000-4000-8000-00000000000d";
+    assert_eq!(injection_after(&home, other, "npm test", &error("10.0.0.5:5432", "orders")), "", "it is another name");
+    let injected = injection_after(&home, other, "npm test", &error("10.0.0.6:6543", "users"));
+    assert!(injected.contains("docker compose up -d"), "{injected}");
+}

@@ -86,6 +86,36 @@ fn similar_error_is_found_and_unrelated_error_is_not() {
 }
 
 #[test]
+fn error_is_found_by_its_code() {
+    // D38
+    let home = TestHome::new();
+    session(&home, ANNA, "/p", &["check the types", "and the docs"]);
+    let errors = [
+        ("error TS2345: Argument of type <value> is missing", "error TS2345: Argument of type 'A' is missing"),
+        ("error TS2345: Type <value> has no call", "error TS2345: Type 'B' has no call"),
+        ("error TS2304: Cannot find name <value>", "error TS2304: Cannot find name 'c'"),
+    ];
+    let mut facts: Vec<Fact> = errors
+        .iter()
+        .map(|(name, line)| {
+            let failed = fact(1, Predicate::FailedWith, (EntityKind::Command, "tsc"), line);
+            with_object(failed, EntityKind::Error, name)
+        })
+        .collect();
+    facts.push(fact(2, Predicate::FixedBy, (EntityKind::Error, errors[1].0), "edited src/b.ts"));
+    store_facts(&home, ANNA, 0, &facts);
+    for query in ["error TS2345", "ts2345"] {
+        let report = fix(&home.engine(), query);
+        let found: Vec<&str> = report.errors.iter().map(|error| error.signature.as_str()).collect();
+        assert_eq!(found, [errors[1].0, errors[0].0], "what was fixed comes first");
+        assert_eq!(report.errors[0].shared_code.as_deref(), Some("TS2345"));
+    }
+    let other = fix(&home.engine(), "a.ts(1,2): error TS2345: Argument of type 'X' is not assignable to 'Y'");
+    assert_eq!(other.errors[0].signature, errors[1].0, "the fix of an error with the same code");
+    assert!(fix(&home.engine(), "error TS9999").errors.is_empty());
+}
+
+#[test]
 fn error_is_found_in_very_long_output() {
     let noise = "   Compiling some-crate v0.1.0\n".repeat(5_000);
     let report = fix(&home_with_fix().engine(), &format!("{noise}error: no such table: 'x'\n"));
@@ -140,11 +170,11 @@ fn workflows_report_sequences_and_failing_commands() {
     let ran = Fact { failure_count: 2, ..fact(1, Predicate::Ran, (EntityKind::Command, "python"), "python x.py") };
     for exchange in 0..3 {
         let edit = (EntityKind::Command, "edit");
-        let sequence = fact(1, Predicate::Sequence, edit, "edit > cargo test > git commit");
+        let sequence = fact(1, Predicate::Sequence, edit, "Read > Edit > test:cargo test > commit:git commit");
         store_facts(&home, ANNA, exchange, &[sequence, ran.clone()]);
     }
     let found = home.engine().facts().workflows(&WorkflowRequest { scope: here(), as_of: None }).unwrap();
-    assert_eq!(found[0].sequences[0].commands, ["edit", "cargo test", "git commit"]);
+    assert_eq!(found[0].sequences[0].steps, ["Read", "Edit", "cargo test", "git commit"]);
     assert_eq!(found[0].sequences[0].count, 3);
     assert!(found[0].commands[0].usually_fails());
     let elsewhere = WorkflowRequest { scope: SessionScope::Project("/q".to_owned()), as_of: None };

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::command::{CommandClass, CommandLine, ShellCommand, is_same_command, word_similarity};
 use super::diagnoses::DiagnosedError;
-use super::errors::{concrete_form, is_usage_error, signature};
+use super::error_forms::{concrete_form, signature};
+use super::errors::is_usage_error;
 use super::sink::{FactSink, command_entity, observed_fact};
 use super::tables::{
     EXPLAINING_PHRASES, FIXED_PHRASES, NARROWING_FLAGS, NOT_WORKING_PHRASES, PLANNING_PHRASES, VERIFYING_WORDS,
@@ -168,6 +169,11 @@ impl FixTracker {
             self.open.remove(0);
         }
         self.open.push(OpenFailure::new(line, error, now));
+    }
+
+    /// Whether this command failed and has not succeeded since.
+    pub(super) fn is_open(&self, line: &CommandLine) -> bool {
+        self.open.iter().any(|failure| failure.matches(line))
     }
 
     /// Records that a command succeeded.

@@ -8,7 +8,7 @@ use super::TextSink;
 use super::content::{MeasuredResult, ResultShape};
 use super::machine_text::strip_hint;
 use super::user_text::tag_content;
-use crate::facts::{failure_line, git_note, identifying_line, is_agent_message};
+use crate::facts::{STILL_RUNNING, failure_line, git_note, identifying_line, is_agent_message};
 
 /// Maximum length of a stored error text, in characters.
 const MAX_ERROR_CHARS: usize = 500;
@@ -115,6 +115,9 @@ fn summary(measured: &MeasuredResult, kind: Option<ToolKind>) -> String {
         ResultShape::Empty => "no output".to_owned(),
         ResultShape::Text if measured.bytes == 0 => "no output".to_owned(),
         ResultShape::Text if kind == Some(ToolKind::Read) => format!("read {}", size()),
+        ResultShape::Text if kind == Some(ToolKind::Command) && is_moved_to_background(&measured.head) => {
+            format!("{}, {STILL_RUNNING}", size())
+        }
         ResultShape::Text if kind == Some(ToolKind::Command) => match git_note(&measured.head) {
             Some(note) => format!("{}, {note}", size()),
             None => size(),
@@ -124,6 +127,13 @@ fn summary(measured: &MeasuredResult, kind: Option<ToolKind>) -> String {
         ResultShape::Object(keys) => format!("keys: {}", keys.join(", ")),
         ResultShape::Other(name) => (*name).to_owned(),
     }
+}
+
+/// Whether a command did not end: the agent or the user moved it to the background.
+fn is_moved_to_background(head: &str) -> bool {
+    ["Command running in background with ID", "Command was manually backgrounded", "Command did not complete within"]
+        .iter()
+        .any(|start| head.starts_with(start))
 }
 
 /// The known part of a result's text: its head, plus its tail if the head does not include it.
@@ -146,7 +156,8 @@ fn error_line(measured: &MeasuredResult) -> String {
     let shown = visible_text(measured);
     let text = strip_error_tag(&shown);
     // A message that the agent stopped the command says more than the output before it.
-    let ends = [text.lines().next(), text.trim_end().lines().next_back()];
+    let after_code = split_exit_code(text).map_or("", |(_, rest)| rest.trim_start());
+    let ends = [text.lines().next(), after_code.lines().next(), text.trim_end().lines().next_back()];
     if let Some(line) = ends.into_iter().flatten().find(|line| is_agent_message(line, None)) {
         return clip(line, MAX_ERROR_CHARS).into_owned();
     }
@@ -223,6 +234,11 @@ mod tests {
             r#""(no output)\n\nCommand exited with code 1""#,
             true,
             (ToolStatus::Error, "3 lines, 39 B", Some("Command exited with code 1"), Some(1)),
+        );
+        check(
+            r#""Exit code 143\nCommand timed out after 2m 0.0s\nerror: x\n""#,
+            true,
+            (ToolStatus::Error, "3 lines, 55 B", Some("Command timed out after 2m 0.0s"), Some(143)),
         );
         check(r#""fine""#, false, (ToolStatus::Ok, "1 line, 4 B", None, None));
     }

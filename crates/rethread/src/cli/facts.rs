@@ -8,7 +8,7 @@ use super::{JsonArgs, ScopeArgs, values};
 
 #[derive(Debug, Args)]
 pub(crate) struct FixArgs {
-    /// Error line or whole output; `-` reads stdin. Put text that starts with a dash after `--`
+    /// Error line, error code or whole output; `-` reads stdin. Put text that starts with a dash after `--`
     #[arg(value_name = "ERROR_TEXT", required = true)]
     pub(crate) error: Vec<String>,
     #[command(flatten)]

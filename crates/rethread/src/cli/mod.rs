@@ -130,11 +130,11 @@ pub(crate) enum Command {
     ///
     /// Use it when a command fails. Pass the error line, or pipe the whole output into `rethread fix -`: Rethread picks
     /// out the line that identifies the error, ignoring numbers, paths and quoted values. If this error is new, similar
-    /// errors are shown.
+    /// errors are shown. An error code alone finds all errors with that code.
     ///
     /// A fix counts as confirmed when the failed command later succeeded. Attempts that did not help are listed too.
     #[command(
-        after_long_help = "Examples:\n  cargo test 2>&1 | rethread fix -\n  rethread fix 'error[E0308]: mismatched types'"
+        after_long_help = "Examples:\n  cargo test 2>&1 | rethread fix -\n  rethread fix 'error[E0308]: mismatched types'\n  rethread fix TS2345"
     )]
     Fix(FixArgs),
     /// Ask a question about a session.
@@ -211,8 +211,8 @@ pub(crate) enum Command {
     Facts(FactsArgs),
     /// Show frequent commands and recurring sequences.
     ///
-    /// Use it to learn how work is done in a project: which commands are run, how often they succeed, and which
-    /// sequences recur.
+    /// Use it to learn how work is done in a project: which commands are run, how often they succeed, which sequences
+    /// of tools and commands recur, and what is done after a failure.
     #[command(after_long_help = "Examples:\n  rethread workflows\n  rethread workflows --limit 20 --all-projects")]
     Workflows(WorkflowsArgs),
     /// Show token usage and cost.

@@ -71,7 +71,7 @@ fn action_facts() -> Vec<Fact> {
     vec![
         fact(10, Predicate::Read, (EntityKind::File, "src/db.rs"), ""),
         fact(11, Predicate::Edited, (EntityKind::File, "src/db.rs"), ""),
-        run("edit > cargo test! > edit > cargo test > git commit"),
+        run("Read > Edit > test:cargo test! > Edit > test:cargo test! > Edit > test:cargo test > commit:git commit"),
     ]
 }
 
@@ -131,6 +131,21 @@ fn fix_is_shown() {
 }
 
 #[test]
+fn errors_are_found_by_their_code() {
+    // D38
+    let home = home_with_facts();
+    let session = home.store().sessions(&SessionFilter::default()).unwrap()[0].id;
+    let name = "error TS2345: Argument of type <value> is missing";
+    let failed =
+        fact(1, Predicate::FailedWith, (EntityKind::Command, "tsc"), "error TS2345: Argument of type 'A' is missing");
+    let fixed = fact(2, Predicate::FixedBy, (EntityKind::Error, name), "src/a.ts: A → B");
+    home.store_facts(session, 0, &[with_object(failed, EntityKind::Error, name), fixed]);
+    assert_snapshot!("fix_by_code", home.snapshot(&["fix", "error TS2345"]));
+    let known = answer(&home, &["fix", "ts2345"]);
+    assert_eq!((&known["exact"], &known["errors"][0]["sharedCode"]), (&json!(false), &json!("TS2345")));
+}
+
+#[test]
 fn error_can_be_piped_in() {
     let home = home_with_facts();
     let input = b"   Compiling app\n\xff\xfe\nerror: no such table: 'carts'\nnote: run with more\n";
@@ -160,6 +175,9 @@ fn workflows_are_shown() {
     assert_snapshot!("workflows", home.snapshot(&["workflows"]));
     let known = answer(&home, &["workflows"]);
     assert_eq!(known["projects"][0]["commands"][1]["usuallyFails"], true);
+    let sequence = &known["projects"][0]["sequences"][0];
+    assert_eq!((&sequence["steps"][0], &sequence["checked"]), (&json!("Edit"), &sequence["times"]));
+    assert_eq!(known["projects"][0]["retries"][0]["steps"], json!(["cargo test!", "Edit", "cargo test"]));
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
         ),
         Route::get::<WorkflowsParams, WorkflowListJson<'_>>(
             "/api/workflows",
-            "List commands with success rates, and recurring sequences, for each project. At most 100 projects.",
+            "List commands with success rates, recurring sequences, and what follows a failure, for each project. At most 100 projects.",
             workflows,
         ),
         Route::get::<FileHistoryParams, FileHistoryJson<'_>>(
@@ -156,6 +156,7 @@ fn workflows(app: &ServerState, params: WorkflowsParams) -> ApiResult {
     for workflow in &mut found {
         workflow.commands.truncate(params.limit.get());
         workflow.sequences.truncate(params.limit.get());
+        workflow.retries.truncate(params.limit.get());
     }
     ApiResponse::json(&WorkflowListJson::new(&found))
 }
