@@ -30,6 +30,7 @@ mod facts;
 mod fix_lines;
 mod handoff;
 mod injection_detail;
+mod last_session;
 mod matches;
 mod memory_tool;
 mod name_lookup;
@@ -61,8 +62,8 @@ pub use activity::{
     ACTIVITY_CHARS, ACTIVITY_HEADER, ActivityBlock, ActivityReader, OtherSession, activity_block, turn_list,
 };
 pub use card::{
-    CARD_SYSTEM_PROMPT, CardFields, CardPrompt, CardSource, card_by_rules, card_prompt, card_schema, derive_name,
-    parse_card_fields,
+    CARD_SYSTEM_PROMPT, CardFields, CardPrompt, CardSource, StoppingPoint, card_by_rules, card_prompt, card_schema,
+    derive_name, parse_card_fields,
 };
 pub use collision_line::{CollidingChange, collision_line};
 pub use compaction::{
@@ -81,6 +82,7 @@ pub use facts::{
 pub use fix_lines::{best_fix, decision_line, fix_line};
 pub use handoff::{HandoffSource, write_handoff};
 pub use injection_detail::InjectionDetail;
+pub use last_session::{LAST_SESSION_BYTES, LastSession, last_session_block};
 pub use memory_tool::{SEARCH_MEMORY_DESCRIPTION, hit_line};
 pub use name_lookup::{NameLookup, NameMatch, ReferenceForm, ReferenceMatch, ReferenceOrigin, sessions_about, slug};
 pub use pairs::pair_tool_results;

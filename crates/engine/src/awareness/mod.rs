@@ -8,6 +8,7 @@ mod collision;
 mod inject;
 mod injection_context;
 mod known_fix;
+mod last_session;
 mod live_activity;
 mod other_sessions;
 mod pending_notes;

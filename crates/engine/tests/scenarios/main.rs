@@ -25,6 +25,7 @@ mod forks;
 mod host_delivery;
 mod injections;
 mod kept_history;
+mod last_session;
 mod lifecycle;
 mod machine_text;
 mod names;

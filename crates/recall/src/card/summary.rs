@@ -63,13 +63,20 @@ impl CardSummary {
         clip(&written.collect::<Vec<_>>().join("\n\n"), CARD_SUMMARY_CHARS).into_owned()
     }
 
+    /// What came of the session in words, without counts of what was done.
+    pub(super) fn stated_outcome(&self) -> Option<&str> {
+        self.outcome.first().map(String::as_str).filter(|outcome| !is_count_of_actions(outcome))
+    }
+
+    /// What is to be done first.
+    pub(super) fn first_next_step(&self) -> Option<&str> {
+        self.next_steps.first().map(String::as_str)
+    }
+
     /// What was requested, what came of it, and the size of the session.
     pub(super) fn description(&self, source: &CardSource<'_>, session_actions: &SessionActions, name: &str) -> String {
-        let outcome = self
-            .outcome
-            .first()
-            .filter(|outcome| !outcome.starts_with("Changed "))
-            .map(|outcome| end_with_period(&truncate_at_word(outcome, HALF_DESCRIPTION_CHARS)));
+        let outcome =
+            self.stated_outcome().map(|outcome| end_with_period(&truncate_at_word(outcome, HALF_DESCRIPTION_CHARS)));
         let goal_sentence =
             self.goal.first().map(|goal| end_with_period(&truncate_at_word(goal, HALF_DESCRIPTION_CHARS)));
         let goal_sentence = goal_sentence.or_else(|| outcome.is_none().then(|| end_with_period(name)));
@@ -248,6 +255,11 @@ fn section_below(lines: &[ProseLine], fits: impl Fn(&str) -> bool) -> Vec<String
     };
     let below = lines[at + 1..].iter().take_while(|line| !is_heading(line));
     below.map(|line| line.text.clone()).collect()
+}
+
+/// Whether an item was added by [`CardSummary::add_actions`].
+fn is_count_of_actions(item: &str) -> bool {
+    ["Changed `", "Passed: `", "Failed when last run: `"].iter().any(|begin| item.starts_with(begin))
 }
 
 fn without_label(sentence: &str) -> &str {
