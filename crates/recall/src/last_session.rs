@@ -15,6 +15,8 @@ const ERROR_CHARS: usize = 110;
 const NEXT_STEP_CHARS: usize = 90;
 /// Number of files named.
 const MAX_FILES: usize = 3;
+/// A longer prompt asks for more than the last session.
+const MAX_QUESTION_WORDS: usize = 16;
 /// Texts are not shortened below this share, in percent. Only scripts with long encodings get there.
 const MIN_PERCENT: usize = 20;
 
@@ -44,6 +46,23 @@ pub fn last_session_block(last: &LastSession, now: Timestamp) -> String {
         }
         percent -= 10;
     }
+}
+
+/// Whether a prompt asks what the last session was about. "Where did we stop?" may mean the session itself.
+pub fn asks_for_last_session(prompt: &str) -> bool {
+    let lower = prompt.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+    let is_before = words.windows(2).any(|pair| {
+        matches!(pair, ["last" | "previous", "session" | "time" | "conversation"] | ["on" | "do" | "doing", "last"])
+    });
+    words.len() <= MAX_QUESTION_WORDS
+        && is_before
+        && has(&["we", "i", "you"])
+        && has(&["what", "where", "which", "summarize", "continue", "remind", "recap"])
+        && has(&[
+            "work", "worked", "working", "did", "do", "doing", "done", "stop", "stopped", "left", "leave", "about",
+        ])
 }
 
 fn render(last: &LastSession, percent: usize, now: Timestamp) -> String {
@@ -125,6 +144,19 @@ mod tests {
             let rendered = last_session_block(&last, Timestamp::from_millis(0));
             assert!(rendered.len() <= LAST_SESSION_BYTES, "{}: {rendered}", rendered.len());
             assert_eq!(rendered.matches("[END LAST SESSION]").count(), 1, "{rendered}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_can_ask_for_the_last_session() {
+        // D41
+        for prompt in
+            ["what did we work on last?", "where did we stop last time?", "what did you do in the last session"]
+        {
+            assert!(asks_for_last_session(prompt), "{prompt}");
+        }
+        for prompt in ["where did we stop?", "the test failed last time", "what is the last session in the table?"] {
+            assert!(!asks_for_last_session(prompt), "{prompt}");
         }
     }
 }

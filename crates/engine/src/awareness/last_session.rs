@@ -1,7 +1,7 @@
 //! Where the last session of a project stopped, for the first prompt of a new one. Once per session.
 
 use rethread_model::{Agent, Session, SessionKind, SessionState, Timestamp};
-use rethread_recall::{ActivityReader, CardSource, LastSession, StoppingPoint, activity_block};
+use rethread_recall::{ActivityReader, CardSource, LastSession, StoppingPoint, activity_block, asks_for_last_session};
 use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionNumber, SessionScope};
 
 use super::AwarenessService;
@@ -59,7 +59,7 @@ impl AwarenessService<'_> {
         context: &mut InjectionContext,
         trigger: InjectionTrigger<'_>,
     ) -> Result<(), EngineError> {
-        if !is_first_prompt(store, caller, context, trigger)? {
+        if !is_due(store, caller, context, trigger)? {
             return Ok(());
         }
         context.last_session = self.last_session(store, caller, context)?;
@@ -115,9 +115,9 @@ impl AwarenessService<'_> {
     }
 }
 
-/// Whether an event is the first prompt of a session of its own, or the start of one in a host that may report no
-/// prompt.
-fn is_first_prompt(
+/// Whether an event is the first prompt of a session of its own, the start of one in a host that may report no prompt,
+/// or a prompt that asks for the last session.
+fn is_due(
     store: &ReadStore,
     caller: &Caller,
     context: &InjectionContext,
@@ -131,7 +131,13 @@ fn is_first_prompt(
         || context.own.actions.entries.iter().any(is_action_or_answer);
     // pi names the sessions of sub-agents this way.
     let is_subagent = caller.subagent.is_some() || caller.external_id.starts_with("subagent-") || !is_main;
-    if !may_begin || has_prompts || is_subagent || caller.agent == Agent::Native {
+    if !may_begin || is_subagent || caller.agent == Agent::Native {
+        return Ok(false);
+    }
+    if matches!(trigger, InjectionTrigger::Prompt(prompt) if asks_for_last_session(prompt)) {
+        return Ok(true);
+    }
+    if has_prompts {
         return Ok(false);
     }
     let events = store.lifecycle_events(caller.key(), MAX_EVENTS_SCANNED)?;

@@ -7,6 +7,7 @@ mod catch_up;
 mod collision;
 mod inject;
 mod injection_context;
+mod known_decision;
 mod known_fix;
 mod last_session;
 mod live_activity;

@@ -84,6 +84,16 @@ fn sessions_that_are_not_new_get_nothing() {
 }
 
 #[test]
+fn prompt_that_asks_for_the_last_session_brings_it_once() {
+    // D41
+    let home = home();
+    work(&home, BEN, DAY, "write the docs", false);
+    assert!(!prompt(&home, 2 * DAY, BEN, "go on").unwrap_or_default().contains(HEADER));
+    assert!(prompt(&home, 2 * DAY, BEN, "what did we work on last?").unwrap().contains(HEADER));
+    assert_eq!(prompt(&home, 2 * DAY, BEN, "and what did we do in the last session?"), None);
+}
+
+#[test]
 fn setting_disables_it_and_the_explanation_says_so() {
     let home = home();
     work(&home, BEN, DAY, "write the docs", false);
@@ -108,7 +118,8 @@ fn every_host_that_reports_prompts_brings_it() {
         let answer = engine(&home, 2 * DAY).hooks().handle(agent, payload.to_string().as_bytes()).unwrap();
         answer.map(|answer| answer.to_string()).unwrap_or_default()
     };
-    let event = |name: &str| json!({"session_id": "s", "cwd": "/app", "hook_event_name": name, "prompt": "hello there"});
+    let event =
+        |name: &str| json!({"session_id": "s", "cwd": "/app", "hook_event_name": name, "prompt": "hello there"});
     for (agent, name) in [
         (Agent::Codex, "UserPromptSubmit"),
         (Agent::Gemini, "BeforeAgent"),

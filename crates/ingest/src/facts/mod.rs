@@ -29,6 +29,7 @@ pub(crate) use self::errors::is_agent_message;
 pub use self::errors::{concrete_form, exact_form, failure_line, identifying_line, signature};
 pub use self::git::git_note;
 pub use self::git_calls::{GitCall, git_calls};
+pub use self::packages::installed_packages;
 pub(crate) use self::script::shorten_script;
 
 /// Increased when the rules change, so that facts are extracted again.

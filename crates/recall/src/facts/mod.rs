@@ -10,8 +10,11 @@ mod file_history;
 mod fixes;
 mod graph;
 mod known_errors;
+mod names;
+mod ruled_out;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
+mod topic_question;
 mod word_overlap;
 mod workflows;
 
@@ -27,6 +30,8 @@ pub use file_history::{FileAction, FileTouch, all_file_names, file_touches, ment
 pub use fixes::{Fix, KnownFixes, known_fixes};
 pub use graph::{EntityGraph, GraphEdge, GraphItem, GraphLimits, GraphNode, entity_graph};
 pub use known_errors::{KnownError, known_errors, similar_errors};
+pub use ruled_out::{RuledOut, ruled_out};
+pub use topic_question::decision_for_question;
 pub use workflows::{CommandSequence, CommandStats, Workflow, workflows};
 
 /// Where a fact was stated.
