@@ -73,8 +73,8 @@ pub use enrichment::{
 pub use environment::{Clock, Environment};
 pub use error::EngineError;
 pub use facts::{
-    DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FixReport,
-    FixRequest, WorkflowRequest,
+    DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FileRule,
+    FixReport, FixRequest, WorkflowRequest,
 };
 pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
 pub use hook::{DeliveryNotes, HOSTS, HostProtocol};

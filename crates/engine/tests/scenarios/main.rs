@@ -34,6 +34,7 @@ mod pi_hook;
 mod references;
 mod replaced_store;
 mod returning;
+mod rule_files;
 mod ruled_out;
 mod search;
 mod session_events;

@@ -25,6 +25,7 @@ pub(crate) use self::work::INTERRUPTED;
 use self::work::{WorkExtractor, WorkState};
 
 pub use self::command::{command_name, is_read_only};
+pub use self::decisions::{StatedRule, preference_in};
 pub(crate) use self::errors::is_agent_message;
 pub use self::errors::{concrete_form, exact_form, failure_line, identifying_line, signature};
 pub use self::git::git_note;

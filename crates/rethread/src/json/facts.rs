@@ -2,7 +2,7 @@
 
 use rethread_engine::{
     CommandSequence, CommandStats, Decision, EntityFacts, EntityGraph, FactRow, FactSource, FactsReport, FileHistory,
-    FileTouch, Fix, FixReport, GraphItem, KnownError, Workflow,
+    FileRule, FileTouch, Fix, FixReport, GraphItem, KnownError, Workflow,
 };
 use rethread_model::{Entity, FactState, Predicate, Timestamp};
 use schemars::JsonSchema;
@@ -159,6 +159,41 @@ impl<'a> FixJson<'a> {
 pub(crate) struct DecisionListJson<'a> {
     schema: u8,
     decisions: Vec<DecisionJson<'a>>,
+    /// Rules in files for agents, as the files are now.
+    rules: Vec<FileRuleJson<'a>>,
+}
+
+/// A rule in a file for agents, such as `AGENTS.md`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FileRuleJson<'a> {
+    /// `prefers` or `forbids`.
+    kind: &'static str,
+    choice: &'a str,
+    /// What to use instead.
+    instead: Option<&'a str>,
+    what: &'a str,
+    reason: Option<&'a str>,
+    /// Null for a rule of the user.
+    project: Option<&'a str>,
+    /// Relative to the project, or `~/` and relative to the home directory.
+    file: &'a str,
+    line: u64,
+}
+
+impl<'a> FileRuleJson<'a> {
+    fn new(one: &'a FileRule) -> Self {
+        Self {
+            kind: one.rule.predicate.as_str(),
+            choice: &one.rule.subject,
+            instead: one.rule.instead.as_deref(),
+            what: &one.statement,
+            reason: one.rule.reason.as_deref(),
+            project: one.project.as_deref(),
+            file: &one.path,
+            line: one.line,
+        }
+    }
 }
 
 /// A decision, preference or prohibition.
@@ -187,8 +222,9 @@ struct DecisionJson<'a> {
 }
 
 impl<'a> DecisionListJson<'a> {
-    pub(crate) fn new(found: &'a [Decision]) -> Self {
-        Self { schema: SCHEMA, decisions: found.iter().map(DecisionJson::new).collect() }
+    pub(crate) fn new(found: &'a [Decision], rules: &'a [FileRule]) -> Self {
+        let rules = rules.iter().map(FileRuleJson::new).collect();
+        Self { schema: SCHEMA, decisions: found.iter().map(DecisionJson::new).collect(), rules }
     }
 }
 

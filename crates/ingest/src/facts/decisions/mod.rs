@@ -12,11 +12,14 @@ mod proposals;
 mod prose;
 mod reasons;
 mod replies;
+mod rules;
 mod sentences;
 mod statements;
 
 use rethread_model::{Entry, EntryKind, Fact, FactState, Trust};
 use serde::{Deserialize, Serialize};
+
+pub use rules::{StatedRule, preference_in};
 
 use decision::{FactPosition, TrackedDecision, preference_fact};
 use names::is_same_name;

@@ -1,7 +1,7 @@
 //! An error with its fixes, and a decision.
 
 use maud::{Markup, html};
-use rethread_engine::{Decision, FactSource, Fix, KnownError};
+use rethread_engine::{Decision, FactSource, FileRule, Fix, KnownError};
 use rethread_model::{FactState, Predicate, Trust};
 
 use super::super::components::{OneLine, PageContext, citations, count, project, reason};
@@ -62,6 +62,24 @@ fn source_lines(sources: &[FactSource]) -> Markup {
     }
 }
 
+/// A rule in a file for agents, with the file and line.
+pub(super) fn rule_card(one: &FileRule) -> Markup {
+    let (word, class) = match one.rule.predicate {
+        Predicate::Forbids => ("never", "bad"),
+        _ => ("always", "good"),
+    };
+    html! {
+        article.decision data-item {
+            h3 {
+                span class={ "badge " (class) } { (word) } " " (OneLine(&one.rule.subject))
+                @if let Some(other) = &one.rule.instead { " " span.against { "use " (OneLine(other)) } }
+            }
+            p.what { (OneLine(&one.statement)) }
+            p.dim { (one.origin()) " · " (project(one.project.as_deref())) }
+        }
+    }
+}
+
 /// A decision, preference or prohibition, with its state and reason.
 pub(in super::super) fn decision_card(context: PageContext<'_>, one: &Decision, is_inside: bool) -> Markup {
     let (word, class) = match one.predicate {
@@ -77,12 +95,13 @@ pub(in super::super) fn decision_card(context: PageContext<'_>, one: &Decision, 
         Trust::Web => "from the web",
     };
     let kind = if one.predicate == Predicate::Decided { "decision" } else { "preference" };
+    let against = if one.predicate == Predicate::Forbids { "use" } else { "not" };
     html! {
         article.decision.gone[!one.is_open()] data-item {
             h3 {
                 span class={ "badge " (class) } { (word) } " "
                 a href=(to_entity(kind, &one.subject)) { (OneLine(&one.subject)) }
-                @if let Some(other) = &one.rejected_option { " " span.against { "not " (OneLine(other)) } }
+                @if let Some(other) = &one.rejected_option { " " span.against { (against) " " (OneLine(other)) } }
             }
             @if !one.statement.is_empty() { p.what { (OneLine(&one.statement)) } }
             (reason(one.reason.as_ref(), &one.statement))
