@@ -77,9 +77,9 @@ pub use entities::{MAX_ENTITIES, add_recent_entities, extract_entities};
 pub use facts::{
     CitedFact, CitedFacts, CommandSequence, CommandStats, DECISION_PREDICATES, Decision, EntityGraph,
     FACTS_SYSTEM_PROMPT, FactPromptChunk, FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits,
-    GraphNode, KnownError, KnownFixes, MAX_FACTS, RuledOut, Workflow, all_file_names, decision_for_question, decisions,
-    entity_graph, fact_prompt_chunks, facts_schema, file_touches, known_errors, known_fixes, mentions_file,
-    parse_cited_facts, ruled_out, similar_errors, workflows,
+    GraphNode, KNOWLEDGE_PREDICATES, KnownError, KnownFixes, MAX_FACTS, RuledOut, Workflow, all_file_names,
+    decision_for_question, decisions, entity_graph, fact_prompt_chunks, facts_schema, file_touches, knowledge_rank,
+    known_errors, known_fixes, mentions_file, mentions_path, parse_cited_facts, ruled_out, similar_errors, workflows,
 };
 pub use fix_lines::{best_fix, fix_line};
 pub use handoff::{HandoffSource, write_handoff};

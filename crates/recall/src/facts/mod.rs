@@ -26,9 +26,11 @@ pub use extraction_prompt::{
     CitedFact, CitedFacts, FACTS_SYSTEM_PROMPT, FactPromptChunk, MAX_FACTS, fact_prompt_chunks, facts_schema,
     parse_cited_facts,
 };
-pub use file_history::{FileAction, FileTouch, all_file_names, file_touches, mentions_file};
+pub use file_history::{FileAction, FileTouch, all_file_names, file_touches, mentions_file, mentions_path};
 pub use fixes::{Fix, KnownFixes, known_fixes};
-pub use graph::{EntityGraph, GraphEdge, GraphItem, GraphLimits, GraphNode, entity_graph};
+pub use graph::{
+    EntityGraph, GraphEdge, GraphItem, GraphLimits, GraphNode, KNOWLEDGE_PREDICATES, entity_graph, knowledge_rank,
+};
 pub use known_errors::{KnownError, known_errors, similar_errors};
 pub use ruled_out::{RuledOut, ruled_out};
 pub use topic_question::decision_for_question;

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
+use super::file_rules::FileRuleJson;
 use super::schema::{EntityJson, PredicateJson, TimestampJson};
 
 /// The transcript lines that something was extracted from.
@@ -161,39 +162,6 @@ pub(crate) struct DecisionListJson<'a> {
     decisions: Vec<DecisionJson<'a>>,
     /// Rules in files for agents, as the files are now.
     rules: Vec<FileRuleJson<'a>>,
-}
-
-/// A rule in a file for agents, such as `AGENTS.md`.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct FileRuleJson<'a> {
-    /// `prefers` or `forbids`.
-    kind: &'static str,
-    choice: &'a str,
-    /// What to use instead.
-    instead: Option<&'a str>,
-    what: &'a str,
-    reason: Option<&'a str>,
-    /// Null for a rule of the user.
-    project: Option<&'a str>,
-    /// Relative to the project, or `~/` and relative to the home directory.
-    file: &'a str,
-    line: u64,
-}
-
-impl<'a> FileRuleJson<'a> {
-    fn new(one: &'a FileRule) -> Self {
-        Self {
-            kind: one.rule.predicate.as_str(),
-            choice: &one.rule.subject,
-            instead: one.rule.instead.as_deref(),
-            what: &one.statement,
-            reason: one.rule.reason.as_deref(),
-            project: one.project.as_deref(),
-            file: &one.path,
-            line: one.line,
-        }
-    }
 }
 
 /// A decision, preference or prohibition.
@@ -524,7 +492,7 @@ impl<'a> FactJson<'a> {
 #[serde(rename_all = "camelCase")]
 struct GraphJson<'a> {
     nodes: Vec<NodeJson<'a>>,
-    edges: Vec<EdgeJson>,
+    edges: Vec<EdgeJson<'a>>,
     /// Nodes that exceeded the size limit.
     left_out: usize,
 }
@@ -545,7 +513,7 @@ struct NodeJson<'a> {
 /// A fact between two nodes; `from` and `to` are indexes into `nodes`.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct EdgeJson {
+struct EdgeJson<'a> {
     from: usize,
     to: usize,
     #[schemars(with = "PredicateJson")]
@@ -560,6 +528,8 @@ struct EdgeJson {
     valid_to: Option<Timestamp>,
     #[schemars(with = "Option<TimestampJson>")]
     last_at: Option<Timestamp>,
+    /// What the newest fact says.
+    detail: &'a str,
     source: SourceJson,
 }
 
@@ -583,6 +553,7 @@ impl<'a> GraphJson<'a> {
             valid_from: edge.valid_from,
             valid_to: edge.valid_to,
             last_at: edge.last_at,
+            detail: &edge.detail,
             source: SourceJson::new(&edge.source),
         });
         Self { nodes: nodes.collect(), edges: edges.collect(), left_out: graph.left_out }
