@@ -7,6 +7,7 @@ mod name;
 mod outcome;
 mod prompt;
 mod prose;
+mod result_name;
 mod stopping_point;
 mod summary;
 mod tags;

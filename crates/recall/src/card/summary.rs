@@ -5,7 +5,7 @@ use rethread_model::{Entry, EntryKind, NameSource, clip, is_greeting, truncate_a
 use super::actions::{SessionActions, file_name};
 use super::name::{derive_name, is_lead, name_from_prompt, without_command};
 use super::outcome::{AnswerParts, OutcomeAnswers};
-use super::prose::{ProseLine, ProseLineKind, is_mostly_letters, prose_lines, prose_sentences};
+use super::prose::{ProseLine, ProseLineKind, is_mostly_letters, prose_lines, prose_sentences, without_emphasis};
 use super::words::{distinctive_words, is_next_step, is_next_steps_heading, normalize_text};
 use super::{CARD_DESCRIPTION_CHARS, CARD_SUMMARY_CHARS, CardSource};
 
@@ -19,6 +19,8 @@ const MAX_ITEMS: usize = 6;
 const HALF_DESCRIPTION_CHARS: usize = 280;
 /// Maximum number of files and checks named.
 const MAX_NAMED: usize = 4;
+/// An item with an address and more words than this says something about it.
+const MAX_LINK_WORDS: usize = 6;
 /// Hint that an agent appends to its recaps.
 const RECAP_HINT: &str = "(disable recaps in /config)";
 /// Items per section, before rendering.
@@ -114,7 +116,7 @@ impl CardSummary {
     fn add_decisions(&mut self, source: &CardSource<'_>, earlier: &[ProseLine]) {
         let rendered = section_below(earlier, |heading| heading.contains("decision"));
         let items = rendered.iter().chain(source.decisions).take(MAX_ITEMS);
-        self.decisions.extend(items.map(|item| capitalize(&truncate_at_word(item, ITEM_CHARS))));
+        self.decisions.extend(items.map(|item| capitalize(&truncate_at_word(&without_emphasis(item), ITEM_CHARS))));
     }
 
     fn add_outcome(&mut self, source: &CardSource<'_>, earlier: &[ProseLine]) {
@@ -147,8 +149,13 @@ impl CardSummary {
     fn add_answer(&mut self, parts: AnswerParts) {
         let text = join_sentences(&parts.statements, QUOTE_CHARS);
         let text = Some(text).filter(|text| parts.has_result || distinctive_words(text).count() > 1);
-        let items: Vec<String> =
-            parts.items.iter().take(MAX_NAMED).map(|item| truncate_at_word(item, ITEM_CHARS)).collect();
+        let items: Vec<String> = parts
+            .items
+            .iter()
+            .filter(|item| !is_link(item))
+            .take(MAX_NAMED)
+            .map(|item| truncate_at_word(item, ITEM_CHARS))
+            .collect();
         // Without a result in the text, the list has it and the text is a remark.
         let (first, second) =
             if parts.has_result { (text.into_iter().collect(), items) } else { (items, text.into_iter().collect()) };
@@ -255,6 +262,11 @@ fn section_below(lines: &[ProseLine], fits: impl Fn(&str) -> bool) -> Vec<String
     };
     let below = lines[at + 1..].iter().take_while(|line| !is_heading(line));
     below.map(|line| line.text.clone()).collect()
+}
+
+/// Whether an item is little more than an address.
+fn is_link(item: &str) -> bool {
+    item.contains("://") && item.split(' ').count() <= MAX_LINK_WORDS
 }
 
 /// Whether an item was added by [`CardSummary::add_actions`].
