@@ -44,7 +44,7 @@ const ROUTINE_VERBS: [&str; 10] =
 /// A longer prompt asks for more than that.
 const MAX_ROUTINE_WORDS: usize = 12;
 /// Words of sentences that report a result.
-const RESULT_WORDS: [&str; 38] = [
+const RESULT_WORDS: [&str; 37] = [
     "added",
     "adds",
     "all",
@@ -59,7 +59,6 @@ const RESULT_WORDS: [&str; 38] = [
     "done",
     "extracted",
     "fixed",
-    "fixes",
     "found",
     "implemented",
     "improved",

@@ -4,6 +4,7 @@ use rethread_model::one_line;
 
 use super::actions::{OrderedCounts, SessionActions, file_name};
 use super::prose::prose_lines;
+use super::result_name::is_result_verb;
 use super::words::distinctive_words;
 use super::{CARD_TAG_CHARS, CARD_TAG_COUNT, CardSource};
 use crate::cues::word_weight;
@@ -59,31 +60,34 @@ const TAGGED_PROGRAMS: [&str; 38] = [
 ];
 /// Words of requests that are about anything, and so about nothing. Sorted.
 #[rustfmt::skip]
-const FILLER_WORDS: [&str; 253] = [
-    "agent", "agents", "answer", "apply", "approach", "approved", "based", "basically", "better", "bring", "broken",
-    "build", "call", "case", "change", "changed", "check", "choose", "clarifying", "clean", "clear", "code",
-    "combined", "come", "commit", "commits", "compare", "complete", "complex", "configure", "consider", "contain",
-    "content", "convert", "correct", "could", "create", "created", "current", "currently", "data", "debug", "decide",
-    "delete", "demonstrate", "describe", "design", "details", "discuss", "document", "done", "enable", "ensure",
-    "entering", "error", "errors", "everything", "exact", "exactly", "example", "execute", "existing", "explain",
-    "extend", "feature", "features", "feel", "figure", "file", "files", "final", "fine", "finish", "fixed", "folder",
-    "found", "four", "full", "general", "generate", "getting", "goal", "going", "gonna", "handle", "happen",
-    "happens", "have", "having", "heres", "idea", "implement", "implemented", "improve", "include", "including",
-    "individual", "information", "install", "instead", "instruction", "instructions", "investigate", "issue",
-    "issues", "just", "kind", "latest", "leave", "level", "line", "lines", "list", "little", "look", "looking",
-    "made", "main", "make", "manually", "maybe", "mean", "medium", "mention", "message", "messages", "missing",
-    "mode", "more", "move", "much", "multiple", "name", "nearby", "needed", "nice", "nothing", "notice",
-    "occurrences", "okay", "only", "open", "option", "options", "other", "output", "part", "parts", "path", "people",
-    "pick", "place", "plan", "please", "point", "possible", "probably", "problem", "proceed", "project", "prompt",
-    "proper", "properly", "provide", "pull", "push", "question", "quick", "quite", "read", "ready", "really",
-    "recheck", "record", "reflect", "related", "relevant", "remaining", "remove", "rename", "repeat", "replace",
-    "repo", "report", "request", "research", "response", "result", "results", "retry", "return", "review", "rewrite",
-    "running", "same", "seem", "seems", "self", "separate", "session", "several", "should", "show", "simple",
-    "simplify", "some", "somehow", "something", "somthing", "spawn", "specific", "start", "started", "state", "step",
-    "steps", "stuff", "sub", "summarize", "support", "talk", "talking", "task", "tested", "text", "thing", "think",
-    "thought", "trying", "understand", "update", "updated", "usage", "user", "using", "various", "version", "wait",
-    "want", "what", "when", "where", "which", "while", "wondering", "word", "words", "working", "would", "write",
-    "written", "wrong", "yes",
+const FILLER_WORDS: [&str; 292] = [
+    "across", "again", "against", "agent", "agents", "already", "always", "another", "answer", "anyone", "apply",
+    "approach", "approved", "based", "basically", "because", "better", "between", "both", "bring", "broken", "build",
+    "call", "case", "change", "changed", "check", "choose", "clarifying", "clean", "clear", "code", "combined",
+    "come", "commit", "commits", "compare", "complete", "complex", "configure", "consider", "contain", "content",
+    "control", "convert", "correct", "could", "create", "created", "current", "currently", "data", "debug", "decide",
+    "delete", "demonstrate", "describe", "design", "details", "different", "discuss", "document", "done", "each",
+    "enable", "ensure", "entering", "error", "errors", "ever", "every", "everything", "exact", "exactly", "example",
+    "execute", "existing", "exits", "explain", "extend", "feature", "features", "feel", "figure", "file", "files",
+    "final", "fine", "finish", "first", "fixed", "folder", "found", "four", "full", "general", "generate", "getting",
+    "goal", "going", "gonna", "great", "handle", "happen", "happens", "have", "having", "heres", "hopefully", "idea",
+    "identified", "implement", "implemented", "improve", "include", "including", "individual", "information",
+    "install", "instead", "instruction", "instructions", "investigate", "issue", "issues", "just", "kind", "later",
+    "latest", "leave", "level", "line", "lines", "list", "little", "look", "looking", "made", "main", "make",
+    "manually", "maybe", "mean", "medium", "mention", "message", "messages", "missing", "mode", "more", "move",
+    "much", "multiple", "name", "nearby", "needed", "never", "nice", "nothing", "notice", "number", "numbers",
+    "occurrences", "often", "okay", "only", "open", "option", "options", "other", "output", "part", "parts", "path",
+    "people", "pick", "place", "plan", "please", "point", "possible", "probably", "problem", "proceed", "process",
+    "project", "prompt", "proper", "properly", "provide", "pull", "push", "question", "quick", "quite", "rather",
+    "read", "ready", "really", "recheck", "record", "reflect", "related", "relevant", "remaining", "remove", "rename",
+    "repeat", "replace", "repo", "report", "request", "research", "response", "result", "results", "retry", "return",
+    "review", "rewrite", "running", "same", "second", "seem", "seems", "self", "separate", "session", "several",
+    "should", "show", "simple", "simplify", "some", "somehow", "someone", "something", "somthing", "spawn",
+    "specific", "start", "started", "state", "step", "steps", "still", "stuff", "sub", "summarize", "support", "talk",
+    "talking", "task", "tested", "text", "thing", "think", "third", "though", "thought", "times", "today", "tomorrow",
+    "trying", "understand", "update", "updated", "usage", "user", "using", "usually", "various", "version", "wait",
+    "want", "what", "when", "where", "which", "while", "within", "without", "wondering", "word", "words", "working",
+    "would", "write", "written", "wrong", "yes", "yesterday",
 ];
 /// Languages by file extension.
 const LANGUAGES: [(&str, &str); 20] = [
@@ -174,6 +178,7 @@ fn is_topic(word: &str, name: &str) -> bool {
     (4..=30).contains(&word.chars().count())
         && word_weight(word) >= 1.0
         && !is_filler
+        && !is_result_verb(word)
         && !word.ends_with("ly")
         // A name that is one handle is not a topic of its own.
         && !word.eq_ignore_ascii_case(name)
@@ -234,7 +239,8 @@ impl TagList {
 
     fn try_push(&mut self, tag: &str) -> bool {
         let tag = one_line(tag);
-        let is_known = self.0.iter().any(|known| known.eq_ignore_ascii_case(&tag));
+        let singular = |word: &str| word.to_lowercase().trim_end_matches('s').to_owned();
+        let is_known = self.0.iter().any(|known| singular(known) == singular(&tag));
         let fits = !tag.is_empty() && tag.chars().count() <= CARD_TAG_CHARS && !tag.contains(['<', '>', '{', '}']);
         if fits && !is_known {
             self.0.push(tag);
