@@ -1,5 +1,4 @@
-//! Injects a decision: before a command installs what the user ruled out, and when a prompt names such a thing, asks about
-//! the topic or names a file that the decision is about.
+//! Injects a decision against what a prompt or command names, about what a prompt asks, or about a file it names.
 
 use std::time::Instant;
 

@@ -1,7 +1,5 @@
 //! The first prompt of a new session brings where the last session of the project stopped.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
-
 use rethread_engine::Engine;
 use rethread_model::Agent;
 use rethread_recall::LAST_SESSION_BYTES;

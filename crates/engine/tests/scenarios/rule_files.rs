@@ -20,8 +20,8 @@ fn home() -> (TestHome, String) {
 }
 
 /// Each rule as `sign subject (origin)`.
-fn rules(home: &TestHome, request: DecisionRequest) -> Vec<String> {
-    let found = home.engine().facts().file_rules(&request).unwrap();
+fn rules(home: &TestHome, request: &DecisionRequest) -> Vec<String> {
+    let found = home.engine().facts().file_rules(request).unwrap();
     let shown = |one: &rethread_engine::FileRule| {
         let sign = if one.rule.predicate == Predicate::Forbids { "-" } else { "+" };
         format!("{sign}{} ({})", one.rule.subject, one.origin())
@@ -42,7 +42,7 @@ fn rules_of_all_agents_are_listed_with_file_and_line() {
     home.write("app/.github/copilot-instructions.md", "Do not use axios, use ky.\n");
     home.write(".claude/CLAUDE.md", "- Answer in English\n");
     assert_eq!(
-        rules(&home, within(&project)),
+        rules(&home, &within(&project)),
         [
             "-commit to main (CLAUDE.md:5)",
             "+pnpm (CLAUDE.md:6)",
@@ -52,9 +52,9 @@ fn rules_of_all_agents_are_listed_with_file_and_line() {
         ]
     );
     let axios = DecisionRequest { query: "axios".to_owned(), ..within(&project) };
-    assert_eq!(rules(&home, axios), ["-axios (.github/copilot-instructions.md:1)"]);
+    assert_eq!(rules(&home, &axios), ["-axios (.github/copilot-instructions.md:1)"]);
     home.write("app/CLAUDE.md", "- Use bun\n");
-    assert!(rules(&home, within(&project)).contains(&"+bun (CLAUDE.md:1)".to_owned()), "read again");
+    assert!(rules(&home, &within(&project)).contains(&"+bun (CLAUDE.md:1)".to_owned()), "read again");
 }
 
 #[test]
@@ -63,10 +63,10 @@ fn rules_are_not_part_of_answers_about_the_past_or_of_other_projects() {
     home.write("app/AGENTS.md", "- Use pnpm\n");
     home.write("other/AGENTS.md", "- Use yarn\n");
     let past = DecisionRequest { as_of: Some("2026-03-02".to_owned()), ..within(&project) };
-    assert_eq!(rules(&home, past), Vec::<String>::new());
-    assert_eq!(rules(&home, DecisionRequest::default()), Vec::<String>::new(), "only rules of the user");
+    assert_eq!(rules(&home, &past), Vec::<String>::new());
+    assert_eq!(rules(&home, &DecisionRequest::default()), Vec::<String>::new(), "only rules of the user");
     let unknown = home.path("other").to_string_lossy().into_owned();
-    assert_eq!(rules(&home, within(&unknown)), Vec::<String>::new(), "a directory without sessions is not read");
+    assert_eq!(rules(&home, &within(&unknown)), Vec::<String>::new(), "a directory without sessions is not read");
 }
 
 #[test]
@@ -86,6 +86,7 @@ fn links_out_of_the_project_and_secrets_do_not_get_through() {
 fn huge_files_are_read_in_part() {
     let (home, project) = home();
     home.write("app/CLAUDE.md", "- Use the tool\n".repeat(200_000));
-    home.write("app/AGENTS.md", (0..1000).map(|number| format!("- Use tool{number}\n")).collect::<String>());
+    let rules: Vec<String> = (0..1000).map(|number| format!("- Use tool{number}")).collect();
+    home.write("app/AGENTS.md", rules.join("\n"));
     assert_eq!(home.engine().facts().file_rules(&within(&project)).unwrap().len(), 200);
 }

@@ -21,8 +21,8 @@ const BREAKS: [&str; 5] = [" — ", " – ", " - ", ": ", ". "];
 /// The sentence that reports a result, without "Done" and the like. `None` if no sentence does.
 pub(super) fn result_sentence(text: &str) -> Option<String> {
     let sentences = prose_sentences(text);
-    let reports = sentences.iter().take(MAX_SENTENCES).filter(|sentence| !is_chatter(sentence));
-    reports.filter_map(|sentence| report(sentence)).next()
+    let mut reports = sentences.iter().take(MAX_SENTENCES).filter(|sentence| !is_chatter(sentence));
+    reports.find_map(|sentence| report(sentence))
 }
 
 fn report(sentence: &str) -> Option<String> {

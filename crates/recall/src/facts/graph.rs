@@ -210,7 +210,13 @@ fn collect_links(item: &GraphItem, facts: &[FactRow]) -> Vec<GraphLink> {
             None => all.push(GraphLink { other, is_outward: outward, edge: new_edge(known) }),
         }
     }
-    let rank = |link: &GraphLink| (knowledge_rank(link.edge.predicate), std::cmp::Reverse(link.edge.fact_count));
+    let rank = |link: &GraphLink| {
+        let predicate = link.edge.predicate;
+        // What else a session learned is not about the entity in the middle.
+        let is_session = matches!(item, GraphItem::Session { .. });
+        let class = if is_session { u8::from(predicate == Predicate::Read) } else { knowledge_rank(predicate) };
+        (class, std::cmp::Reverse(link.edge.fact_count))
+    };
     all.sort_by(|a, b| rank(a).cmp(&rank(b)).then(b.edge.last_at.cmp(&a.edge.last_at)));
     all
 }

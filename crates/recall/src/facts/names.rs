@@ -33,6 +33,13 @@ const KNOWN_NAMES: &str = "activemq actix actix-web aiohttp airflow ajv alembic 
 const COMMON_ABBREVIATIONS: &str = "ai api apis ascii ci cd cli cpu css csv db gpu gui html http https id ids json \
     llm mvp os pdf png pr prs readme sdk sql svg todo ui url urls ux xml";
 
+/// A text with more lines than this was pasted, except for its first and last lines.
+const MAX_TYPED_LINES: usize = 12;
+const TYPED_LINES_BEFORE: usize = 3;
+const TYPED_LINES_AFTER: usize = 2;
+/// Words that are counted rather than named: `phase2`, `step1`.
+const COUNTED_WORDS: &str =
+    "case day file item issue line list option page part phase plan point step task test v version week";
 /// Maximum number of words of a name.
 const MAX_NAME_WORDS: usize = 2;
 
@@ -75,24 +82,33 @@ pub(crate) fn position_of_name(text: &str, name: &str, form: NameForm) -> Option
     Some(words[..at].iter().map(|(word, _)| word.clone()).collect())
 }
 
-/// The words of a text in lower case, each with whether it is written as code. Fenced blocks are left out: they are
-/// pasted.
+/// The words of a text in lower case, each with whether it is written as code. Pasted text is left out: fenced blocks,
+/// output, and the middle of a text with many lines.
 fn text_words(text: &str) -> Vec<(String, bool)> {
-    let mut words = Vec::new();
+    let mut typed: Vec<&str> = Vec::new();
     let mut is_fenced = false;
-    for line in text.lines() {
-        if line.trim_start().starts_with("```") {
-            is_fenced = !is_fenced;
-            continue;
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let is_fence = line.trim_start().starts_with("```");
+        is_fenced ^= is_fence;
+        if !is_fenced && !is_fence {
+            typed.push(line);
         }
-        // Stack traces and data are pasted too.
-        let is_pasted = line.trim_start().starts_with(['{', '}', '"', '|', '+', '<']) || line.starts_with("    ");
-        if is_fenced || is_pasted || line.trim_start().starts_with("at ") {
-            continue;
-        }
-        words.extend(line.split(|c: char| c.is_whitespace() || ",;:!?()[]{}\"“”=".contains(c)).filter_map(text_word));
     }
-    words
+    if typed.len() > MAX_TYPED_LINES {
+        typed.drain(TYPED_LINES_BEFORE..typed.len() - TYPED_LINES_AFTER);
+    }
+    typed.retain(|line| !is_output(line));
+    let is_break = |c: char| c.is_whitespace() || ",;:!?()[]{}\"“”=".contains(c);
+    typed.iter().flat_map(|line| line.split(is_break)).filter_map(text_word).collect()
+}
+
+/// Whether a line was printed by a program: a stack trace, data, a prompt of a shell, a frame.
+fn is_output(line: &str) -> bool {
+    let bare = line.trim_start();
+    line.starts_with("    ")
+        || bare.starts_with(['{', '}', '"', '|', '+', '<', '>', '$', '%'])
+        || bare.starts_with("at ")
+        || bare.chars().any(|c| matches!(c, '\u{2500}'..='\u{259f}' | '✔' | '✖' | '✓' | '✗'))
 }
 
 fn text_word(raw: &str) -> Option<(String, bool)> {
@@ -114,15 +130,20 @@ fn is_distinctive(word: &str, sentence: &str) -> bool {
     let has_letter = lower.chars().any(char::is_alphabetic);
     let has_digit = lower.chars().any(|c| c.is_ascii_digit());
     let is_scoped = lower.starts_with('@') && lower.contains('/');
-    let is_dotted = lower.ends_with(".js") || lower.ends_with(".io") || lower.ends_with(".rs");
+    let is_dotted = lower.rsplit_once('.').is_some_and(|(_, end)| matches!(end, "js" | "io" | "rs"));
     has_word(KNOWN_NAMES, &lower)
         || (has_letter
             && has_digit
+            && !is_counted(&lower)
             && lower.len() > 3
             && lower.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c)))
         || is_scoped
         || (is_dotted && lower.len() > 5 && !lower.contains('/'))
         || has_inner_capital(&lower, sentence)
+}
+
+fn is_counted(lower: &str) -> bool {
+    has_word(COUNTED_WORDS, lower.trim_end_matches(|c: char| c.is_ascii_digit() || "-_.".contains(c)))
 }
 
 /// Whether the sentence writes the word with a capital that does not begin it: `GraphQL`, `DuckDB`, `GRPC`.
@@ -148,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_from_descriptions_and_ordinary_words() {
+    fn names_differ_from_descriptions_and_ordinary_words() {
         // D41
         for (name, sentence, expected) in [
             ("axios", "use ky instead of axios", Some(NameForm::Distinctive)),
@@ -161,6 +182,7 @@ mod tests {
             ("the old approach", "use the new one instead of the old approach", None),
             ("old approach", "instead of the old approach", None),
             ("request", "use fetch instead of request", None),
+            ("phase2", "start with phase1 instead of phase2", None),
             ("server-side", "client-side instead of server-side", None),
             ("api", "the UI instead of the API", None),
             ("the redis", "not the redis", None),
@@ -176,9 +198,19 @@ mod tests {
         for text in ["let's add axios", "Axios, please", "add `axios` here", "axios@1.7 is out", "axios's retries"] {
             assert!(found(text), "{text}");
         }
-        for text in ["taxios", "src/axios.ts", "axios-mock", "look:\n```\nimport axios\n```", "    at axios (x.js)"] {
+        for text in [
+            "taxios",
+            "src/axios.ts",
+            "axios-mock",
+            "look:\n```\nimport axios\n```",
+            "    at axios (x.js)",
+            "fix:\n> axios v1",
+        ] {
             assert!(!found(text), "{text}");
         }
+        let lines = |before: &str, count| format!("{before}{}please look\nthank you", "a line\n".repeat(count));
+        assert!(found(&lines("why does axios fail?\n", 20)));
+        assert!(!found(&lines("why?\none\ntwo\nGET by axios\n", 20)), "the middle of a pasted text");
         assert!(contains_name("use `any` there", "any", NameForm::Code));
         assert!(!contains_name("any idea?", "any", NameForm::Code));
     }
