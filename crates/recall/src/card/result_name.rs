@@ -36,8 +36,8 @@ fn report(sentence: &str) -> Option<String> {
     let is_short = distinctive_words(head).filter(|word| !is_result_verb(word)).count() < MIN_WORDS - 1;
     let stated = if is_short && !tail.is_empty() && begins_with_result(head) { tail } else { &sentence };
     let is_report = begins_with_result(&sentence);
-    let says_more = distinctive_words(stated).filter(|word| !is_result_verb(word)).count() >= MIN_WORDS - 1;
-    (is_report && says_more && distinctive_words(stated).count() >= MIN_WORDS).then(|| without_lead(stated).to_owned())
+    let says_more = distinctive_words(stated).filter(|word| !is_result_verb(word)).count() >= MIN_WORDS;
+    (is_report && says_more).then(|| without_lead(stated).to_owned())
 }
 
 fn begins_with_result(sentence: &str) -> bool {
@@ -84,7 +84,7 @@ mod tests {
             ("Let me look at the parser first.", None),
             ("The parser reads lines.", None),
             ("Done.", None),
-            ("Committed and pushed `529b229` to `origin`.", None),
+            ("Committed and pushed `529b229` to `origin/main`.", None),
         ] {
             assert_eq!(result_sentence(text).as_deref(), expected, "{text}");
         }
