@@ -92,7 +92,7 @@ fn heading(last: &LastSession, percent: usize, now: Timestamp) -> String {
 fn file_list(paths: &[String]) -> String {
     let mut names: Vec<String> = Vec::new();
     for path in paths {
-        let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+        let name = path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path);
         let name = quote_short(&clip(name, NAME_CHARS / 2), NAME_CHARS / 2);
         if !names.contains(&name) {
             names.push(name);
@@ -118,7 +118,7 @@ mod tests {
                 outcome: Some(text.to_owned()),
                 next_step: None,
                 open_error: Some(("cargo test".to_owned(), Some(text.to_owned()))),
-                files: ["/app/src/a.rs", "/app/src/b.rs", "/app/c.rs", "/app/d.rs"].map(str::to_owned).to_vec(),
+                files: ["/app/src/a.rs", "/app/src/b.rs", "C:\\app\\c.rs", "/app/d.rs"].map(str::to_owned).to_vec(),
             },
         }
     }

@@ -76,7 +76,7 @@ impl SessionActions {
             self.packages.extend(package.map(str::to_owned));
             let is_check = !READING_PROGRAMS.split(' ').any(|reading| reading == program)
                 && part.split([' ', ':']).any(|word| CHECK_WORDS.contains(&word));
-            if is_check && tool.outcome.is_some() && is_quotable(part) {
+            if is_check && was_run(tool) && is_quotable(part) {
                 let command = clip(part, COMMAND_CHARS).into_owned();
                 self.checks.retain(|(known, _)| *known != command);
                 self.checks.push((command, succeeded(tool)));
@@ -92,6 +92,11 @@ pub(super) fn file_name(path: &str) -> &str {
 
 fn succeeded(tool: &ToolUse) -> bool {
     tool.outcome.as_ref().is_some_and(|outcome| outcome.status == ToolStatus::Ok)
+}
+
+/// Whether a call has a result. One that the user refused says nothing about the work.
+fn was_run(tool: &ToolUse) -> bool {
+    tool.outcome.as_ref().is_some_and(|outcome| outcome.status != ToolStatus::Rejected)
 }
 
 /// Whether a command contains nothing that would need escaping when quoted.

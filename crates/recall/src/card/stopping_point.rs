@@ -31,7 +31,7 @@ impl StoppingPoint {
         let failed = actions.checks.last().filter(|(_, has_passed)| !has_passed).map(|(command, _)| command);
         Self {
             asked: source.prompts().rev().find_map(|entry| request_text(&entry.text)),
-            outcome: summary.stated_outcome().map(one_line),
+            outcome: summary.stated_outcomes().map(|outcome| one_line(&outcome)),
             next_step: summary.first_next_step().map(one_line),
             open_error: failed.map(|command| (command.clone(), last_error(source.entries, command))),
             files: actions.changed_paths,
@@ -65,11 +65,11 @@ fn last_error(entries: &[Entry], command: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use rethread_model::EntryKind;
+    use rethread_model::{EntryKind, ToolStatus};
 
     use super::super::tests::call;
     use super::*;
-    use crate::testing::{entry, pi_session};
+    use crate::testing::{entry, pi_session, tool_entry};
 
     fn find(entries: &[Entry]) -> StoppingPoint {
         let session = pi_session();
@@ -95,5 +95,21 @@ mod tests {
     #[test]
     fn a_session_that_only_greeted_stopped_nowhere() {
         assert!(find(&[entry(0, EntryKind::Prompt, "hi"), entry(1, EntryKind::AssistantText, "Hello!")]).is_empty());
+    }
+
+    #[test]
+    fn a_refused_check_is_no_open_error_and_short_items_are_joined() {
+        let refused = tool_entry(1, ToolKind::Command, "cargo test", ToolStatus::Rejected);
+        let found = find(&[
+            entry(0, EntryKind::Prompt, "check the uploader and its retries"),
+            refused,
+            entry(
+                2,
+                EntryKind::AssistantText,
+                "State of the uploader retries:\n- backoff for timeouts\n- jitter for bursts",
+            ),
+        ]);
+        assert_eq!(found.open_error, None);
+        assert_eq!(found.outcome.as_deref(), Some("backoff for timeouts; jitter for bursts"));
     }
 }

@@ -19,6 +19,8 @@ const MAX_ITEMS: usize = 6;
 const HALF_DESCRIPTION_CHARS: usize = 280;
 /// Maximum number of files and checks named.
 const MAX_NAMED: usize = 4;
+/// A shorter outcome is followed by the next item.
+const MIN_OUTCOME_CHARS: usize = 60;
 /// An item with an address and more words than this says something about it.
 const MAX_LINK_WORDS: usize = 6;
 /// Hint that an agent appends to its recaps.
@@ -68,6 +70,19 @@ impl CardSummary {
     /// What came of the session in words, without counts of what was done.
     pub(super) fn stated_outcome(&self) -> Option<&str> {
         self.outcome.first().map(String::as_str).filter(|outcome| !is_count_of_actions(outcome))
+    }
+
+    /// The same, with further items if the first says little.
+    pub(super) fn stated_outcomes(&self) -> Option<String> {
+        let mut text = String::new();
+        for item in self.outcome.iter().take_while(|item| !is_count_of_actions(item)) {
+            if text.chars().count() >= MIN_OUTCOME_CHARS {
+                break;
+            }
+            let join = if text.is_empty() { "" } else { "; " };
+            text = format!("{text}{join}{item}");
+        }
+        (!text.is_empty()).then_some(text)
     }
 
     /// What is to be done first.
