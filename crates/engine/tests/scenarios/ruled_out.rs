@@ -145,3 +145,15 @@ fn explanation_names_the_reason() {
     let sections = explained.composed.unwrap().sections;
     assert!(sections.iter().any(|section| section.reason.contains("ruled out something that the prompt names")));
 }
+
+#[test]
+fn decision_in_the_words_of_a_user_is_found_in_the_transcript() {
+    // D41
+    let home = TestHome::new();
+    let said = "use ky instead of axios, because axios breaks on the edge runtime";
+    home.write(&transcript(ANNA), TranscriptBuilder::new(ANNA).times(at(0), 0).user(said).build());
+    home.sync();
+    let injected = run(&home, BEN, "npm install --save axios", &json!({}));
+    assert!(injected.contains(LINE) && injected.contains("axios breaks on the edge runtime"), "{injected}");
+    assert_eq!(run(&home, ANNA, "npm install axios", &json!({})), "", "the session itself knows it");
+}
