@@ -73,8 +73,8 @@ pub use enrichment::{
 pub use environment::{Clock, Environment};
 pub use error::EngineError;
 pub use facts::{
-    DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FixReport,
-    FixRequest, WorkflowRequest,
+    DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FileRule,
+    FixReport, FixRequest, WorkflowRequest,
 };
 pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
 pub use hook::{DeliveryNotes, HOSTS, HostProtocol};
@@ -100,8 +100,8 @@ pub use rethread_ingest::source::{LiveStatus, SourceConfig};
 pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
 pub use rethread_recall::{
     ActivityBlock, Citation, CommandStats, Confidence, Decision, EntityGraph, FactSource, FeatureWeights, FileAction,
-    FileTouch, Fix, GraphEdge, GraphItem, GraphNode, HitKind, InjectionSection, KnownError, ReferenceCandidate,
-    ReferenceOutcome, ReferencedSession, SearchHit, StepSequence, Workflow, wrap_for_model,
+    FileTouch, Fix, GraphEdge, GraphItem, GraphNode, HitKind, InjectionSection, KNOWLEDGE_PREDICATES, KnownError,
+    ReferenceCandidate, ReferenceOutcome, ReferencedSession, SearchHit, StepSequence, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
     EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,

@@ -21,8 +21,9 @@ pub(crate) fn offer_names<'a>(
         if known == Some(NameSource::Prompt) {
             return;
         }
-        // Most entries are answers; only the first of them can name a session.
-        if kind == EntryKind::AssistantText && known.is_some() {
+        // Most entries are answers; they can name a session only as long as no prompt does.
+        let needs_no_answer = known.is_some_and(|known| known < NameSource::WeakPrompt);
+        if kind == EntryKind::AssistantText && needs_no_answer {
             continue;
         }
         let name = match (agent, kind) {

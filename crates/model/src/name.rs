@@ -36,6 +36,8 @@ pub enum NameSource {
     Prompt,
     /// The agent's recap of the session.
     Recap,
+    /// What the agent reports to have done.
+    Result,
     /// A prompt with few words of its own, such as `commit and push`.
     WeakPrompt,
     /// An answer of the agent.

@@ -9,6 +9,8 @@ pub enum SectionKind {
     Collision,
     /// What other sessions did.
     Activity,
+    /// Where the last session of the project stopped.
+    LastSession,
     /// Summary shown when a session resumes after a break.
     Resume,
     /// What this session was doing.
@@ -25,6 +27,7 @@ impl SectionKind {
         match self {
             SectionKind::Collision => "collision",
             SectionKind::Activity => "activity",
+            SectionKind::LastSession => "last_session",
             SectionKind::Resume => "resume",
             SectionKind::Session => "session",
             SectionKind::Memory => "memory",
@@ -42,7 +45,7 @@ impl SectionKind {
         match self {
             SectionKind::References | SectionKind::Collision => 0,
             SectionKind::Resume => 1,
-            SectionKind::Activity => 2,
+            SectionKind::Activity | SectionKind::LastSession => 2,
             SectionKind::Session => 3,
             SectionKind::Memory => 4,
         }

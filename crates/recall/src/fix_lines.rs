@@ -1,8 +1,8 @@
-//! Renders the lines injected for a known fix and for a decision.
+//! Renders the line injected for a known fix.
 
 use rethread_model::{FactState, Timestamp};
 
-use crate::facts::{Decision, Fix, KnownFixes};
+use crate::facts::{Fix, KnownFixes};
 use crate::quote::{format_age, quote_short};
 
 /// Maximum lengths, in characters, of the fix, the reason, and names.
@@ -32,16 +32,6 @@ pub fn fix_line(fix: &Fix, now: Timestamp) -> String {
         reason.unwrap_or_default(),
         fix.succeeded,
     )
-}
-
-/// `- [5d ago] storage: decided: "use SQLite for the index" (rethread show …)`.
-pub fn decision_line(decision: &Decision, now: Timestamp) -> String {
-    let age = format_age(decision.valid_from, now);
-    let source = decision.sources.first();
-    let name = source.and_then(|source| source.session_name.as_deref()).map(|name| quote_short(name, NAME_CHARS));
-    let name = name.map_or_else(String::new, |name| format!(" {name}:"));
-    let cited = source.map_or_else(String::new, |source| format!(" (rethread show {})", source.citation()));
-    format!("- [{age}]{name} decided: \"{}\"{cited}", quote_short(&decision.statement, TEXT_CHARS))
 }
 
 #[cfg(test)]

@@ -25,11 +25,13 @@ mod compaction;
 mod compose;
 mod context;
 mod cues;
+mod decision_lines;
 mod entities;
 mod facts;
 mod fix_lines;
 mod handoff;
 mod injection_detail;
+mod last_session;
 mod matches;
 mod memory_tool;
 mod name_lookup;
@@ -61,8 +63,8 @@ pub use activity::{
     ACTIVITY_CHARS, ACTIVITY_HEADER, ActivityBlock, ActivityReader, OtherSession, activity_block, turn_list,
 };
 pub use card::{
-    CARD_SYSTEM_PROMPT, CardFields, CardPrompt, CardSource, card_by_rules, card_prompt, card_schema, derive_name,
-    parse_card_fields,
+    CARD_SYSTEM_PROMPT, CardFields, CardPrompt, CardSource, StoppingPoint, card_by_rules, card_prompt, card_schema,
+    derive_name, parse_card_fields,
 };
 pub use collision_line::{CollidingChange, collision_line};
 pub use compaction::{
@@ -70,17 +72,20 @@ pub use compaction::{
 };
 pub use compose::{ComposedInjection, InjectionSection, SectionKind, compose_injection};
 pub use context::{DEFAULT_SYSTEM_PROMPT, ModelContext, build_context};
+pub use decision_lines::{decision_line, ruled_out_line};
 pub use entities::{MAX_ENTITIES, add_recent_entities, extract_entities};
 pub use facts::{
     CitedFact, CitedFacts, CommandStats, DECISION_PREDICATES, Decision, EntityGraph, FACTS_SYSTEM_PROMPT,
-    FactPromptChunk, FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits, GraphNode, KnownError,
-    KnownFixes, MAX_FACTS, StepSequence, Workflow, all_file_names, decisions, entity_graph, errors_with_code,
-    fact_prompt_chunks, facts_schema, file_touches, known_errors, known_fixes, mentions_file, parse_cited_facts,
+    FactPromptChunk, FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits, GraphNode,
+    KNOWLEDGE_PREDICATES, KnownError, KnownFixes, MAX_FACTS, RuledOut, StepSequence, Workflow, all_file_names,
+    decision_for_question, decisions, entity_graph, errors_with_code, fact_prompt_chunks, facts_schema, file_touches,
+    knowledge_rank, known_errors, known_fixes, mentions_file, mentions_path, parse_cited_facts, ruled_out,
     similar_errors, workflows,
 };
-pub use fix_lines::{best_fix, decision_line, fix_line};
+pub use fix_lines::{best_fix, fix_line};
 pub use handoff::{HandoffSource, write_handoff};
 pub use injection_detail::InjectionDetail;
+pub use last_session::{LAST_SESSION_BYTES, LastSession, asks_for_last_session, last_session_block};
 pub use memory_tool::{SEARCH_MEMORY_DESCRIPTION, hit_line};
 pub use name_lookup::{NameLookup, NameMatch, ReferenceForm, ReferenceMatch, ReferenceOrigin, sessions_about, slug};
 pub use pairs::pair_tool_results;

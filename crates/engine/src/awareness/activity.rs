@@ -81,14 +81,16 @@ impl AwarenessService<'_> {
         {
             self.engine.journal().error("inject", &error);
         }
-        let context = self.injection_context(&store, &caller, before, self.engine.now())?;
+        let mut context = self.injection_context(&store, &caller, before, self.engine.now())?;
         let view = context.own.view(&store, caller.key(), context.lifecycle, context.now)?;
         let session = OwnSession::summary(&view, context.state, context.now);
         if is_machine_prompt(prompt) {
             let skipped = vec!["everything: the prompt is empty or was written by a program".to_owned()];
             return Ok(InjectionExplanation { composed: None, skipped, state: context.state, session });
         }
-        let (parts, skipped) = self.sections(&store, &caller, &context, InjectionTrigger::Prompt(prompt))?;
+        let trigger = InjectionTrigger::Prompt(prompt);
+        self.find_last_session(&store, &caller, &mut context, trigger)?;
+        let (parts, skipped) = self.sections(&store, &caller, &context, trigger)?;
         Ok(InjectionExplanation { composed: self.compose_sections(parts), skipped, state: context.state, session })
     }
 

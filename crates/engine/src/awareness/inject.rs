@@ -7,7 +7,7 @@ use rethread_model::{Agent, Timestamp};
 use rethread_recall::{
     ComposedInjection, InjectionSection, REFERENCE_CUT_MARK, SectionKind, compose_injection, extract_entities, slug,
 };
-use rethread_store::{Batch, InjectionRow, LifecycleEvent, PendingArchive, SessionKey, Store};
+use rethread_store::{Batch, InjectionRow, LifecycleEvent, PendingArchive, SessionKey, SessionNumber, Store};
 use serde_json::json;
 
 use super::caller::Caller;
@@ -171,7 +171,8 @@ impl AwarenessService<'_> {
     ) -> Result<Option<String>, EngineError> {
         // Must be read before the event is recorded: afterwards the session is no longer idle.
         let snapshot = store.snapshot()?;
-        let context = self.injection_context(&snapshot, caller, before, event.at)?;
+        let mut context = self.injection_context(&snapshot, caller, before, event.at)?;
+        self.find_last_session(&snapshot, caller, &mut context, trigger)?;
         let (sections, _) = self.sections(&snapshot, caller, &context, trigger)?;
         let ending = self.engine.lifecycle().period_about_to_end(
             &snapshot,
@@ -228,13 +229,8 @@ impl AwarenessService<'_> {
             batch.add_pending_archive(period)?;
         }
         let composed = self.claim_sections(&mut batch, caller, context, sections.clone())?;
-        let has_activity = |composed: &ComposedInjection| {
-            composed.sections.iter().any(|section| section.kind == SectionKind::Activity)
-        };
-        if composed.as_ref().is_some_and(has_activity) {
-            for (name, session) in context.injected_names() {
-                batch.record_shown_name(caller.key(), &slug(name), session, context.now)?;
-            }
+        for (name, session) in composed.iter().flat_map(|composed| shown_names(composed, context)) {
+            batch.record_shown_name(caller.key(), &slug(name), session, context.now)?;
         }
         if matches!(trigger, InjectionTrigger::Prompt(_)) {
             batch.set_new_context(caller.key(), false)?;
@@ -314,6 +310,17 @@ impl InjectionTrigger<'_> {
         };
         HostProtocol::of(agent).and_then(|host| host.name_of(kind)).unwrap_or_default()
     }
+}
+
+/// The names of sessions that an injection shows, so that a prompt can refer to them.
+fn shown_names<'a>(
+    composed: &ComposedInjection,
+    context: &'a InjectionContext,
+) -> impl Iterator<Item = (&'a str, SessionNumber)> {
+    let has = |kind: SectionKind| composed.sections.iter().any(|section| section.kind == kind);
+    let of_activity = has(SectionKind::Activity).then(|| context.injected_names());
+    let of_last = context.last_session.session().filter(|_| has(SectionKind::LastSession));
+    of_activity.into_iter().flatten().chain(of_last.map(|(last, number)| (last.name.as_str(), number)))
 }
 
 /// Forgets what was injected into a session's context, because that is gone.

@@ -7,6 +7,7 @@ use rethread_store::{ReadStore, SessionKey, SessionNumber, StoreError, Watermark
 
 use super::AwarenessService;
 use super::caller::Caller;
+use super::last_session::LastSessionState;
 use super::other_sessions::OtherSessions;
 use super::session_view::OwnSession;
 use crate::EngineError;
@@ -24,6 +25,8 @@ pub(super) struct InjectionContext {
     /// Last activity in the session before the current event.
     pub(super) last_activity: Option<Timestamp>,
     pub(super) other_sessions: OtherSessions,
+    /// Set by `find_last_session`.
+    pub(super) last_session: LastSessionState,
     pub(super) lifecycle: LifecycleRules,
     pub(super) state: SessionState,
     pub(super) silence_millis: i64,
@@ -71,6 +74,7 @@ impl AwarenessService<'_> {
             activity,
             last_activity,
             other_sessions,
+            last_session: LastSessionState::default(),
             lifecycle,
             state,
             silence_millis,

@@ -1,15 +1,12 @@
-//! Injects a known fix when a command fails or a prompt quotes an error, and a decision when a prompt names its file.
+//! Injects a known fix when a command fails or a prompt quotes an error.
 
 use std::collections::HashSet;
 use std::time::Instant;
 
 use rethread_ingest::facts::{failure_line, identifying_line, is_read_only, is_same_error, signature};
 use rethread_ingest::tool_kind;
-use rethread_model::{Entity, EntityKind, FactState, Predicate, Timestamp, ToolKind};
-use rethread_recall::{
-    DECISION_PREDICATES, InjectionSection, SectionKind, best_fix, decision_line, decisions, fix_line, known_fixes,
-    memory_block,
-};
+use rethread_model::{Entity, EntityKind, Predicate, SessionId, Timestamp, ToolKind};
+use rethread_recall::{InjectionSection, SectionKind, best_fix, fix_line, known_fixes, memory_block};
 use rethread_store::{FactQuery, FactRow, ReadStore, SessionScope, Store};
 
 use super::caller::Caller;
@@ -24,8 +21,6 @@ const FIX_PREDICATES: [Predicate; 2] = [Predicate::FixedBy, Predicate::NotFixedB
 
 /// A prompt without any of these words quotes no error.
 const ERROR_WORDS: [&str; 8] = ["rror", "FAIL", "xception", "panicked", "fatal", "not found", "denied", "No such"];
-/// Number of decisions searched for one that names a file.
-const MAX_DECISIONS_SEARCHED: u64 = 300;
 
 /// How far back a host's transcript is searched for failed commands that the host did not report, and how many.
 const HIDDEN_FAILURE_MILLIS: i64 = 10 * 60_000;
@@ -118,47 +113,19 @@ impl AwarenessService<'_> {
 }
 
 impl FactFinder<'_> {
-    /// A fix for the error that a prompt quotes, or a decision about a file it names, unless it was already injected.
+    /// A fix for the error that a prompt quotes, or a decision about what it names or asks, unless it was already injected.
     pub(super) fn for_prompt(&self, prompt: &str) -> Result<Option<KnownFactLine>, EngineError> {
         // Parsing the error costs milliseconds, and few prompts quote one.
         let may_quote = ERROR_WORDS.iter().any(|word| prompt.contains(word));
         let quoted = if may_quote { failure_line(&both_ends(prompt)) } else { None };
         let found = match quoted {
             Some(message) => self.known_fix(&message)?,
-            None => self.decision_about_file(prompt)?,
+            None => self.known_decision(prompt)?,
         };
         Ok(match found {
             Some(line) if !self.store.was_injected(self.caller.key(), line.dedupe_key)? => Some(line),
             _ => None,
         })
-    }
-
-    /// The latest active decision that mentions a file named in the prompt.
-    fn decision_about_file(&self, prompt: &str) -> Result<Option<KnownFactLine>, EngineError> {
-        let files: Vec<&str> = file_names_in(prompt).collect();
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let query = FactQuery {
-            scope: self.scope(),
-            predicates: &DECISION_PREDICATES,
-            limit: Some(MAX_DECISIONS_SEARCHED),
-            ..FactQuery::default()
-        };
-        let mut known = self.facts_of_other_sessions(&query)?;
-        // Facts extracted by a model are shown on request, but never injected.
-        known.retain(|known| known.fact.model.is_none());
-        let decided = decisions(&known).into_iter().filter(|decision| {
-            decision.state == FactState::Confirmed
-                && decision.is_open()
-                && files.iter().any(|file| decision.statement.contains(file))
-        });
-        let last = decided.max_by_key(|decision| decision.valid_from);
-        Ok(last.map(|decision| KnownFactLine {
-            text: decision_line(&decision, self.now),
-            dedupe_key: text_hash(&format!("decision {} {}", decision.subject, decision.statement)),
-            reason: "there is a decision about a file that the prompt names",
-        }))
     }
 
     /// The best fix that other sessions of the project found for an error.
@@ -179,29 +146,21 @@ impl FactFinder<'_> {
         }))
     }
 
-    fn scope(&self) -> SessionScope {
+    pub(super) fn scope(&self) -> SessionScope {
         SessionScope::Project(self.project.to_owned())
+    }
+
+    pub(super) fn own_session(&self) -> Result<Option<SessionId>, EngineError> {
+        Ok(self.store.session_by_external_id(self.caller.key())?.map(|(_, session)| session.id))
     }
 
     fn facts_of_other_sessions(&self, query: &FactQuery<'_>) -> Result<Vec<FactRow>, EngineError> {
         let mut known = self.store.facts(query)?;
         // What the session itself did is already in its context.
-        let own = self.store.session_by_external_id(self.caller.key())?.map(|(_, session)| session.id);
+        let own = self.own_session()?;
         known.retain(|known| Some(known.session) != own);
         Ok(known)
     }
-}
-
-/// Words of a prompt that look like file names: `src/a.rs`, `Cargo.toml`.
-fn file_names_in(prompt: &str) -> impl Iterator<Item = &str> {
-    let bare = |word: &'_ str| word.len() < 200;
-    let words = prompt.split(|c: char| c.is_whitespace() || "`'\"(),;:?!".contains(c)).filter(move |word| bare(word));
-    let is_file = |word: &&str| {
-        let (stem, end) = word.trim_end_matches('.').rsplit_once('.').unwrap_or_default();
-        let is_extension = (1..=4).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_lowercase());
-        stem.len() > 2 && is_extension && !word.contains("//")
-    };
-    words.filter(is_file).map(|word| word.trim_end_matches('.')).take(4)
 }
 
 /// Both ends of a long text, without secrets.

@@ -1,10 +1,10 @@
 //! Builds the sections of an injection, and says why each other section was skipped.
 
-use rethread_model::{Agent, SessionState};
+use rethread_model::{Agent, SessionState, one_line};
 use rethread_recall::{
     InjectionDetail, InjectionSection, REFERENCE_BYTES, RecentMemory, ReferenceOrigin, ReferenceOutcome, SectionKind,
-    SessionReference, SessionView, memory_block, memory_line, memory_unavailable_block, reference_block,
-    resume_context, resume_greeting, session_context,
+    SessionReference, SessionView, StoppingPoint, last_session_block, memory_block, memory_line,
+    memory_unavailable_block, reference_block, resume_context, resume_greeting, session_context,
 };
 use rethread_store::{ReadStore, SessionKey};
 
@@ -12,6 +12,7 @@ use super::caller::Caller;
 use super::inject::{InjectionTrigger, text_hash};
 use super::injection_context::InjectionContext;
 use super::known_fix::FactFinder;
+use super::last_session::LastSessionState;
 use super::pending_notes;
 use super::recent_memory::RecentMemories;
 use super::session_view::OwnSession;
@@ -19,6 +20,9 @@ use crate::awareness::AwarenessService;
 use crate::config::SessionInjection;
 use crate::hook::HostProtocol;
 use crate::{Engine, EngineError};
+
+/// Two texts that begin with the same bytes are taken to be the same.
+const SAME_TEXT_BYTES: usize = 60;
 
 /// A reference in a prompt and what it resolves to.
 type ResolvedReference = (SessionReference, ReferenceOutcome);
@@ -52,9 +56,13 @@ impl AwarenessService<'_> {
         if !is_thread {
             builder.add_session_sections(trigger)?;
         }
+        if trigger == InjectionTrigger::StartWithActivity {
+            builder.add_last_session_section(&[]);
+        }
         if let InjectionTrigger::Prompt(prompt) = trigger {
             let referenced = builder.resolve_references(prompt)?;
             if !is_thread {
+                builder.add_last_session_section(&referenced);
                 builder.add_memory_section(prompt, &referenced)?;
             }
             builder.add_reference_section(&referenced);
@@ -85,6 +93,21 @@ impl SectionBuilder<'_> {
         };
         // No dedupe key: watermarks already prevent repetition, and two sessions may do the same thing.
         self.push(SectionKind::Activity, activity.text.clone(), reason, Vec::new());
+    }
+
+    fn add_last_session_section(&mut self, referenced: &[ResolvedReference]) {
+        match &self.context.last_session {
+            LastSessionState::Found(last, _) if is_session_referenced(&last.id, referenced) => {
+                self.skip("last_session", "the prompt references it");
+            }
+            LastSessionState::Found(last, _) => {
+                let reason = "the session begins; the last one in the project stopped here".to_owned();
+                let dedupe_keys = vec![LastSessionState::dedupe_key()];
+                self.push(SectionKind::LastSession, last_session_block(last, self.context.now), reason, dedupe_keys);
+            }
+            LastSessionState::Skipped(why) => self.skip("last_session", why),
+            LastSessionState::NotDue => self.skip("last_session", "this is not the first prompt of a session"),
+        }
     }
 
     fn add_session_sections(&mut self, trigger: InjectionTrigger<'_>) -> Result<(), EngineError> {
@@ -189,7 +212,10 @@ impl SectionBuilder<'_> {
             RecentMemories::Found(memories) => {
                 let free_slots = detail.max_memories().saturating_sub(lines.len());
                 // What a reference brings needs no second mention.
-                let is_new = |memory: &&RecentMemory| !is_referenced(memory, referenced);
+                let last = context.last_session.session().map(|(last, _)| &last.stopped);
+                let is_new = |memory: &&RecentMemory| {
+                    !is_referenced(memory, referenced) && !last.is_some_and(|last| repeats_last_session(memory, last))
+                };
                 for memory in memories.iter().filter(is_new).take(free_slots) {
                     lines.push(memory_line(memory, detail, context.now));
                     dedupe_keys.push(text_hash(&memory.episode));
@@ -220,12 +246,24 @@ impl SectionBuilder<'_> {
 
 /// Whether a memory is from a session whose summary is injected anyway.
 fn is_referenced(memory: &RecentMemory, referenced: &[ResolvedReference]) -> bool {
+    is_session_referenced(memory.citation.split(':').next().unwrap_or_default(), referenced)
+}
+
+fn is_session_referenced(id: &str, referenced: &[ResolvedReference]) -> bool {
     referenced.iter().any(|(_, outcome)| match outcome {
-        ReferenceOutcome::Resolved(sessions) => {
-            sessions.iter().any(|session| memory.citation.split(':').next() == Some(session.id.as_str()))
-        }
+        ReferenceOutcome::Resolved(sessions) => sessions.iter().any(|session| session.id == id),
         _ => false,
     })
+}
+
+/// Whether a memory is the last exchange of the last session, which has its own section.
+fn repeats_last_session(memory: &RecentMemory, last: &StoppingPoint) -> bool {
+    let asked = |prompt: &String| last.asked.as_ref().is_some_and(|asked| one_line(prompt).starts_with(asked.as_str()));
+    let is_outcome = |outcome: &String| {
+        let begin = &outcome[..outcome.floor_char_boundary(SAME_TEXT_BYTES)];
+        one_line(&memory.text).contains(begin)
+    };
+    memory.prompt.as_ref().is_some_and(asked) || last.outcome.as_ref().is_some_and(is_outcome)
 }
 
 /// Identifies what is said about a reference that was not resolved.

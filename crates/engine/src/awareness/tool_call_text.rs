@@ -1,7 +1,8 @@
 //! Short one-line texts about tool calls for hot memory and the event log, without secrets.
 
+use rethread_ingest::facts::installed_packages;
 use rethread_ingest::{CallTarget, RedactionFindings, Redactor, is_own_tool, tool_kind};
-use rethread_model::{ToolUse, clip, one_line, relative_path};
+use rethread_model::{ToolKind, ToolUse, clip, one_line, relative_path};
 use rethread_recall::ToolCallSummary;
 use serde_json::Value;
 
@@ -88,6 +89,14 @@ impl HookToolCall {
     /// What the call is about to do that can collide with another session.
     pub(crate) fn collision_intents(&self) -> Vec<CollisionIntent> {
         CollisionIntent::of_call(tool_kind(&self.name), self.target())
+    }
+
+    /// The packages that the call is about to install.
+    pub(super) fn installed_packages(&self) -> Vec<String> {
+        match tool_kind(&self.name) {
+            ToolKind::Command => installed_packages(&self.target().command),
+            _ => Vec::new(),
+        }
     }
 
     /// The files and the command that the call names.

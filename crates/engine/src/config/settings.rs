@@ -187,7 +187,9 @@ settings! {
         session: SessionInjection = choice(SessionInjection::Changes);
         /// how much the session context, the resume summary and memories say
         detail: InjectionDetail = choice(InjectionDetail::Normal);
-        /// inject memories of the last week that match the prompt
+        /// inject where the last session of the project stopped, with the first prompt of a new one
+        last_session: bool = flag(true);
+        /// inject memories of the last week, known fixes and decisions that match the prompt
         memory: bool = flag(true);
         /// maximum tokens injected with one prompt
         budget_tokens: u64 = number(1_000);

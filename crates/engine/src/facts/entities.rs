@@ -1,7 +1,9 @@
 //! The graph around an entity, and an overview of the best-known entities.
 
 use rethread_model::{Entity, EntityKind, Predicate};
-use rethread_recall::{EntityGraph, GraphItem, GraphLimits, entity_graph};
+use rethread_recall::{
+    EntityGraph, GraphItem, GraphLimits, KNOWLEDGE_PREDICATES, entity_graph, knowledge_rank, mentions_path,
+};
 use rethread_store::{EntityFacts, EntityQuery, FactQuery, FactRow, ReadStore, SessionScope};
 
 use super::naming::{command_entity, error_signature};
@@ -31,7 +33,7 @@ pub enum FactsReport {
     About {
         /// The entity, with the number of facts about it.
         subject: EntityFacts,
-        /// Facts about it, newest first.
+        /// Facts about it: decisions, fixes and causes first, then what was done; each newest first.
         facts: Vec<FactRow>,
         /// Connected entities and sessions.
         graph: EntityGraph,
@@ -80,16 +82,15 @@ impl FactService<'_> {
         let entity = fitting.remove(at);
         let same = |other: &EntityFacts| other.entity.name.eq_ignore_ascii_case(&entity.entity.name);
         let others = fitting.iter().filter(|other| same(other)).map(|other| other.entity.clone()).collect();
-        let query = FactQuery {
-            scope: request.scope.clone(),
-            about: Some(&entity.entity),
-            until,
-            limit: Some(request.limit as u64),
-            ..FactQuery::default()
-        };
-        let facts = store.facts(&query)?;
+        let query = FactQuery { scope: request.scope.clone(), until, ..FactQuery::default() };
+        let naming = facts_naming_file(&store, &entity.entity, &query)?;
+        let facts = known_about(&store, &entity.entity, &query, &naming, request.limit)?;
+        let mut naming = Some(naming);
         let graph = entity_graph(&entity.entity, GraphLimits::default(), |node| {
-            connected_facts(&store, node, &FactQuery { scope: request.scope.clone(), until, ..FactQuery::default() })
+            // The entity itself is asked for first.
+            let mut facts = naming.take().unwrap_or_default();
+            facts.extend(connected_facts(&store, node, &query)?);
+            Ok::<_, EngineError>(facts)
         })?;
         Ok(FactsReport::About { subject: entity, facts, graph, others })
     }
@@ -109,6 +110,48 @@ fn connected_facts(store: &ReadStore, node: &GraphItem, query: &FactQuery<'_>) -
             store.facts(&FactQuery { session: Some(*id), predicates: &actions, ..query })?
         }
     };
+    Ok(facts)
+}
+
+/// Facts of what was learned that name a file in their text: a fix that changed it, a decision or cause about it. A file
+/// name without its directory counts if only one file has it.
+fn facts_naming_file(store: &ReadStore, entity: &Entity, query: &FactQuery<'_>) -> Result<Vec<FactRow>, EngineError> {
+    if entity.kind != EntityKind::File {
+        return Ok(Vec::new());
+    }
+    let last = entity.name.rsplit('/').next().unwrap_or(&entity.name);
+    let (scope, until) = (query.scope.clone(), query.until);
+    let same_name = EntityQuery { scope, kind: Some(entity.kind), name_contains: Some(last), until };
+    let files = store.entities_with_facts(&same_name)?;
+    let is_only = files.iter().filter(|file| file.entity.name.rsplit('/').next() == Some(last)).count() == 1;
+    let mut facts = store.facts(&FactQuery { predicates: &KNOWLEDGE_PREDICATES, ..query.clone() })?;
+    facts.retain(|known| {
+        let fact = &known.fact;
+        let is_linked = fact.subject == *entity || fact.object.as_ref() == Some(entity);
+        let names = |text: &str| mentions_path(text, &entity.name) || (is_only && mentions_path(text, last));
+        !is_linked && (names(&fact.detail) || names(&fact.subject.name))
+    });
+    Ok(facts)
+}
+
+/// The facts to list about an entity, at most `limit`.
+fn known_about(
+    store: &ReadStore,
+    entity: &Entity,
+    query: &FactQuery<'_>,
+    naming: &[FactRow],
+    limit: usize,
+) -> Result<Vec<FactRow>, EngineError> {
+    let query = FactQuery { about: Some(entity), limit: Some(limit as u64), ..query.clone() };
+    let mut facts = naming.to_vec();
+    facts.extend(store.facts(&FactQuery { predicates: &KNOWLEDGE_PREDICATES, ..query.clone() })?);
+    for known in store.facts(&query)? {
+        if !facts.contains(&known) {
+            facts.push(known);
+        }
+    }
+    facts.sort_by_key(|known| (knowledge_rank(known.fact.predicate), std::cmp::Reverse(known.fact.at)));
+    facts.truncate(limit);
     Ok(facts)
 }
 

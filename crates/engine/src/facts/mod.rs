@@ -1,10 +1,12 @@
-//! Queries over facts: fixes, decisions, workflows, file histories and the graph around an entity.
+//! Queries over facts: fixes, decisions and rules, workflows, file histories and the graph around an entity.
 
 mod decisions;
 mod entities;
 mod file_history;
 mod fix;
 mod naming;
+mod rule_files;
+mod rule_text;
 mod workflows;
 
 use rethread_model::Timestamp;
@@ -15,6 +17,7 @@ pub use decisions::DecisionRequest;
 pub use entities::{FactsReport, FactsRequest};
 pub use file_history::{FileHistory, FileRequest};
 pub use fix::{ErrorsReport, ErrorsRequest, FixReport, FixRequest};
+pub use rule_files::FileRule;
 pub use workflows::WorkflowRequest;
 
 impl FactService<'_> {

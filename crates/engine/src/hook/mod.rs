@@ -110,7 +110,11 @@ impl HookService<'_> {
                 let missed = self.missed_fix(caller);
                 Ok(missed.into_iter().chain(injected).reduce(|missed, injected| format!("{missed}\n\n{injected}")))
             }
-            HookEventKind::ToolStarting => engine.awareness().inject_before_call(caller, &call.collision_intents()),
+            HookEventKind::ToolStarting => {
+                let collision = engine.awareness().inject_before_call(caller, &call.collision_intents())?;
+                let decision = engine.awareness().inject_before_install(caller, call)?;
+                Ok(collision.into_iter().chain(decision).reduce(|first, second| format!("{first}\n\n{second}")))
+            }
             HookEventKind::ToolFinished | HookEventKind::ToolFailed => {
                 let event = SessionEvent::of_tool_call(call, &caller.project());
                 let is_recorded = self.record_or_spool(caller, &event, false)?.is_some();

@@ -286,3 +286,40 @@ fn queries_in_an_empty_home_create_nothing() {
     assert!(engine.facts().about(&FactsRequest::default()).unwrap().is_empty());
     assert!(!home.path(".rethread").exists());
 }
+
+#[test]
+fn graph_of_a_busy_file_shows_decisions_fixes_and_causes_first() {
+    // S003-21
+    let home = TestHome::new();
+    session(&home, ANNA, "/p", &["the pool is too small", "and now the docs"]);
+    let file = (EntityKind::File, "src/db.ts");
+    let error = (EntityKind::Error, ERROR);
+    let mut facts: Vec<Fact> = (1..20).map(|day| fact(day, Predicate::Edited, file, "")).collect();
+    let fixed = fact(3, Predicate::FixedBy, error, "src/db.ts: max: 5 → max: 20");
+    facts.push(with_object(fixed, EntityKind::Command, "npm test"));
+    facts.push(fact(2, Predicate::Decided, (EntityKind::Decision, "pool"), "keep the pool in src/db.ts"));
+    facts.push(fact(2, Predicate::Decided, (EntityKind::Decision, "other"), "keep it in lib/src/db.ts"));
+    facts.push(with_object(fact(2, Predicate::CausedBy, error, "the pool is too small"), file.0, file.1));
+    store_facts(&home, ANNA, 0, &facts);
+    let entity = Some(file.1.to_owned());
+    let request = FactsRequest { entity, scope: here(), limit: 4, ..FactsRequest::default() };
+    let FactsReport::About { facts, graph, .. } = home.engine().facts().about(&request).unwrap() else {
+        panic!("the file is not found");
+    };
+    let shown = |predicate: Predicate| predicate.as_str();
+    let edges: Vec<_> = graph.edges.iter().take(4).map(|edge| (shown(edge.predicate), edge.detail.as_str())).collect();
+    let expected = [
+        ("decided", "keep the pool in src/db.ts"),
+        ("fixed_by", "src/db.ts: max: 5 → max: 20"),
+        ("caused_by", "the pool is too small"),
+        ("edited", ""),
+    ];
+    assert_eq!(edges, expected);
+    let listed: Vec<_> = facts.iter().map(|known| shown(known.fact.predicate)).collect();
+    assert_eq!(listed, ["decided", "fixed_by", "caused_by", "edited"]);
+    let past = FactsRequest { as_of: Some("2026-03-02".to_owned()), ..request };
+    let FactsReport::About { graph, .. } = home.engine().facts().about(&past).unwrap() else {
+        panic!("the file is not found");
+    };
+    assert!(graph.edges.iter().all(|edge| edge.predicate != Predicate::FixedBy), "it was not fixed yet");
+}

@@ -35,12 +35,14 @@ pub(crate) use self::work::{INTERRUPTED, STILL_RUNNING};
 use self::work::{WorkExtractor, WorkState};
 
 pub use self::command::{command_name, is_read_only};
+pub use self::decisions::{StatedRule, preference_in};
 pub use self::error_codes::{error_codes, is_distinctive_code, queried_codes};
 pub use self::error_forms::{concrete_form, is_same_error, signature};
 pub(crate) use self::errors::is_agent_message;
 pub use self::errors::{failure_line, identifying_line};
 pub use self::git::git_note;
 pub use self::git_calls::{GitCall, git_calls};
+pub use self::packages::installed_packages;
 pub(crate) use self::script::shorten_script;
 
 /// Increased when the rules change, so that facts are extracted again.

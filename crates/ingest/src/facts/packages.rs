@@ -2,12 +2,27 @@
 
 use rethread_model::{Entity, EntityKind, Entry, Predicate};
 
-use super::command::ShellCommand;
+use super::command::{ShellCommand, parse_command_line};
 use super::sink::{FactSink, observed_fact};
 use super::tables::{INSTALL_COMMANDS, INSTALLER_FLAGS_WITH_VALUE, UNINSTALL_COMMANDS};
 
 /// Extracts the facts of a package command that succeeded.
 pub(super) fn extract(command: &ShellCommand, entry: &Entry, sink: &mut FactSink) {
+    let Some((predicate, packages)) = packages_of(command) else { return };
+    for package in packages {
+        sink.count(observed_fact(entry, predicate, Entity::new(EntityKind::Package, package)));
+    }
+}
+
+/// The packages that a command line is about to install.
+pub fn installed_packages(line: &str) -> Vec<String> {
+    let commands = parse_command_line(line).map(|line| line.commands).unwrap_or_default();
+    let packages = commands.iter().filter_map(packages_of).filter(|(predicate, _)| *predicate == Predicate::Added);
+    packages.flat_map(|(_, packages)| packages).map(str::to_owned).collect()
+}
+
+/// The packages that a command names, and whether it adds or removes them.
+fn packages_of(command: &ShellCommand) -> Option<(Predicate, Vec<&str>)> {
     // `uv pip install` has its verb among the arguments.
     let (name, arguments) = match (command.name.as_str(), command.arguments.split_first()) {
         ("uv pip", Some((verb, rest))) => (format!("uv pip {verb}"), rest),
@@ -18,16 +33,18 @@ pub(super) fn extract(command: &ShellCommand, entry: &Entry, sink: &mut FactSink
     } else if UNINSTALL_COMMANDS.contains(&name) {
         Predicate::Removed
     } else {
-        return;
+        return None;
     };
+    let mut packages = Vec::new();
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         if INSTALLER_FLAGS_WITH_VALUE.contains(word) {
             words.next();
-        } else if let Some(package) = package_name(word) {
-            sink.count(observed_fact(entry, predicate, Entity::new(EntityKind::Package, package)));
+        } else {
+            packages.extend(package_name(word));
         }
     }
+    Some((predicate, packages))
 }
 
 /// The package name without version and extras; `None` for flags, paths and URLs.
@@ -46,7 +63,7 @@ fn package_name(word: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::package_name;
+    use super::{installed_packages, package_name};
 
     #[test]
     fn package_name_has_no_version() {
@@ -61,6 +78,22 @@ mod tests {
             ("git+https://x/y", None),
         ] {
             assert_eq!(package_name(word), name, "{word}");
+        }
+    }
+
+    #[test]
+    fn packages_are_known_before_a_command_runs() {
+        // D41
+        for (line, packages) in [
+            ("npm install axios", vec!["axios"]),
+            ("cd web && pnpm add -D axios@1.7 ky", vec!["axios", "ky"]),
+            ("pip install 'requests>=2' -r dev.txt", vec!["requests"]),
+            ("cargo add serde --features derive", vec!["serde"]),
+            ("npm uninstall axios", vec![]),
+            ("echo npm install axios", vec![]),
+            ("npm install", vec![]),
+        ] {
+            assert_eq!(installed_packages(line), packages, "{line}");
         }
     }
 }

@@ -25,6 +25,8 @@ const CHECK_WORDS: [&str; 14] = [
     "compile",
     "fmt",
 ];
+/// Programs that check nothing, whatever they are called with.
+const READING_PROGRAMS: &str = "awk cat cp echo fd find git grep head ls mv rg rm sed tail touch wc";
 /// Prefixes of setup commands that are skipped.
 const SETUP_PREFIXES: [&str; 4] = ["cd ", "export ", "source ", "mkdir "];
 
@@ -72,8 +74,9 @@ impl SessionActions {
             }
             let package = installed_package(part).filter(|package| !self.packages.iter().any(|known| known == package));
             self.packages.extend(package.map(str::to_owned));
-            let is_check = part.split([' ', ':']).any(|word| CHECK_WORDS.contains(&word));
-            if is_check && tool.outcome.is_some() && is_quotable(part) {
+            let is_check = !READING_PROGRAMS.split(' ').any(|reading| reading == program)
+                && part.split([' ', ':']).any(|word| CHECK_WORDS.contains(&word));
+            if is_check && was_run(tool) && is_quotable(part) {
                 let command = clip(part, COMMAND_CHARS).into_owned();
                 self.checks.retain(|(known, _)| *known != command);
                 self.checks.push((command, succeeded(tool)));
@@ -89,6 +92,11 @@ pub(super) fn file_name(path: &str) -> &str {
 
 fn succeeded(tool: &ToolUse) -> bool {
     tool.outcome.as_ref().is_some_and(|outcome| outcome.status == ToolStatus::Ok)
+}
+
+/// Whether a call has a result. One that the user refused says nothing about the work.
+fn was_run(tool: &ToolUse) -> bool {
+    tool.outcome.as_ref().is_some_and(|outcome| outcome.status != ToolStatus::Rejected)
 }
 
 /// Whether a command contains nothing that would need escaping when quoted.

@@ -7,6 +7,8 @@ mod name;
 mod outcome;
 mod prompt;
 mod prose;
+mod result_name;
+mod stopping_point;
 mod summary;
 mod tags;
 mod words;
@@ -15,6 +17,7 @@ use rethread_model::{Entry, EntryKind, Session, clean_title, fallback_name};
 
 pub use name::derive_name;
 pub use prompt::{CARD_SYSTEM_PROMPT, CardPrompt, card_prompt, card_schema, parse_card_fields};
+pub use stopping_point::StoppingPoint;
 
 /// Maximum length of a name, in characters (E001-01).
 const CARD_NAME_CHARS: usize = 120;

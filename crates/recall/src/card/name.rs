@@ -4,6 +4,7 @@ use rethread_model::{DerivedName, EntryKind, MAX_NAME_CHARS, NameSource, is_gree
 
 use super::actions::file_name;
 use super::prose::{ProseLineKind, is_mostly_letters, prose_lines, prose_sentences, sentences};
+use super::result_name::result_sentence;
 use super::words::{distinctive_words, is_weak, normalize_text};
 use crate::reference::without_references;
 
@@ -14,7 +15,19 @@ const MIN_DISTINCTIVE_WORDS: usize = 2;
 /// Number of leading sentences searched for a request.
 const LEADING_SENTENCES: usize = 5;
 /// Phrases removed from the start of a request. The longest match wins.
-const OPENINGS: [&str; 50] = [
+const OPENINGS: [&str; 62] = [
+    "heres your new task",
+    "here's your new task",
+    "here is your new task",
+    "heres your task",
+    "here's your task",
+    "here is your task",
+    "this is ur next task",
+    "this is your next task",
+    "as you know",
+    "okk",
+    "nice",
+    "cool",
     "hey claude",
     "hi claude",
     "hello",
@@ -160,7 +173,10 @@ pub fn derive_name(kind: EntryKind, text: &str, project: Option<&str>) -> Option
         EntryKind::Prompt | EntryKind::Task if is_greeting(text) => return None,
         EntryKind::Prompt | EntryKind::Task => (NameSource::Prompt, name_from_prompt(text)?),
         EntryKind::Recap => (NameSource::Recap, name_from_prompt(text)?),
-        EntryKind::AssistantText => (NameSource::Answer, name_from_answer(text)?),
+        EntryKind::AssistantText => match result_sentence(text).and_then(|result| name_from_sentence(&result)) {
+            Some(name) => (NameSource::Result, name),
+            None => (NameSource::Answer, name_from_answer(text)?),
+        },
         _ => return None,
     };
     let words: Vec<String> = distinctive_words(&name).collect();

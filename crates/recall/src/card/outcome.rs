@@ -10,7 +10,9 @@ use super::words::{distinctive_words, is_next_step, is_next_steps_heading, norma
 /// Minimum number of distinctive words of an answer with substance.
 const MIN_ANSWER_WORDS: usize = 5;
 /// Openings of sentences in which a model only comments on its next action or agrees.
-const CHATTER_OPENINGS: [&str; 22] = [
+const CHATTER_OPENINGS: [&str; 24] = [
+    "acknowledged",
+    "awesome",
     "let me",
     "now let me",
     "now i",
@@ -34,14 +36,17 @@ const CHATTER_OPENINGS: [&str; 22] = [
     "got it",
     "hello",
 ];
+/// Openings of sentences that offer to go on.
+const OFFER_OPENINGS: [&str; 5] = ["let me know", "just let me know", "feel free", "happy to", "i'm ready"];
 /// Verbs of prompts that record or repeat work.
 const ROUTINE_VERBS: [&str; 10] =
     ["commit", "merge", "publish", "pull", "push", "rebase", "release", "rerun", "retry", "stage"];
 /// A longer prompt asks for more than that.
 const MAX_ROUTINE_WORDS: usize = 12;
 /// Words of sentences that report a result.
-const RESULT_WORDS: [&str; 36] = [
+const RESULT_WORDS: [&str; 37] = [
     "added",
+    "adds",
     "all",
     "answered",
     "changed",
@@ -130,7 +135,8 @@ impl AnswerParts {
                 continue;
             }
             for sentence in sentences(&line.text) {
-                if sentence.ends_with('?') {
+                if is_offer(sentence) {
+                } else if sentence.ends_with('?') {
                     parts.question = Some(sentence.to_owned());
                 } else if is_left || is_next_step(sentence) {
                     parts.next_steps.push(sentence.to_owned());
@@ -142,10 +148,12 @@ impl AnswerParts {
                 }
             }
         }
-        // Remarks may come before the result; the result matters more.
-        let (results, others): (Vec<String>, Vec<String>) = stated.into_iter().partition(|text| is_result(text));
-        parts.has_result = !results.is_empty();
-        parts.statements = results.into_iter().chain(others).collect();
+        // Remarks may come before the result; the result matters more. What follows it stays in order.
+        let first_result = stated.iter().position(|text| is_result(text));
+        parts.has_result = first_result.is_some();
+        let begin = first_result.map_or(0, |at| stated[..=at].iter().rposition(|text| !refers_back(text)).unwrap_or(0));
+        stated.rotate_left(begin);
+        parts.statements = stated;
         parts
     }
 }
@@ -196,6 +204,19 @@ pub(super) fn is_chatter(sentence: &str) -> bool {
     CHATTER_OPENINGS.iter().any(|beginning| plain.starts_with(beginning)) && !is_result(sentence)
 }
 
+/// Whether a sentence needs the one before it to be understood.
+fn refers_back(sentence: &str) -> bool {
+    let plain = normalize_text(sentence);
+    let first = plain.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    matches!(first, "it" | "its" | "this" | "that" | "these" | "those" | "they" | "both" | "so" | "then")
+}
+
+/// Whether a sentence only offers to go on.
+fn is_offer(sentence: &str) -> bool {
+    let plain = normalize_text(sentence);
+    OFFER_OPENINGS.iter().any(|opening| plain.starts_with(opening))
+}
+
 fn is_result(sentence: &str) -> bool {
     let plain = normalize_text(sentence);
     let mut words = plain.split(|c: char| !c.is_alphanumeric());
@@ -241,6 +262,19 @@ mod tests {
         ));
         assert_eq!(parts.statements, ["Fixed the parser.", "The draft folder was untracked before."]);
         assert_eq!((parts.next_steps, parts.question.as_deref()), (vec!["push it".to_owned()], Some("Want more?")));
+    }
+
+    #[test]
+    fn sentences_after_a_result_stay_in_order_and_offers_are_dropped() {
+        // D16
+        let parts = AnswerParts::of(&prose_lines(
+            "The agent lacked a flag. The fix adds it to the launch. Two other failures are in the tool. Those are fixed \
+             elsewhere. Let me know if you want more!",
+        ));
+        let expected =
+            ["The fix adds it to the launch.", "Two other failures are in the tool.", "Those are fixed elsewhere."];
+        assert_eq!(parts.statements[..3], expected.map(str::to_owned));
+        assert!(parts.next_steps.is_empty(), "{parts:?}");
     }
 
     #[test]

@@ -244,8 +244,11 @@ fn without_links(text: &str) -> String {
     out
 }
 
-fn without_emphasis(text: &str) -> String {
-    text.replace("**", "").replace("__", "").replace("✅", "").replace("❌", "")
+/// The text without emphasis and pictures.
+pub(super) fn without_emphasis(text: &str) -> String {
+    let text = text.replace("**", "").replace("__", "");
+    let is_picture = |c: char| matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}' | '\u{fe0f}');
+    text.replace(is_picture, "")
 }
 
 #[cfg(test)]
@@ -269,6 +272,7 @@ mod tests {
         check("look:\n```\ncode\n```\n{\"a\": 1}\n| a | b |\n- [ ] one\n2. two", &["look:", "one", "two"]);
         check("fix this\ndiff --git a b\n+x", &["fix this"]);
         check("[Request interrupted by user]", &[]);
+        check("🚫 No **copies**: removed it 🎉", &["No copies: removed it"]);
         check("Fixed.\n`★ Insight ───────`\nWhy it is so\n`──────────`\nPushed.", &["Fixed.", "Pushed."]);
         check(
             &format!("{}\nand goes on", "a long line that was broken by its width ".repeat(2).trim()),

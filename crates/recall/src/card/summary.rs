@@ -5,7 +5,7 @@ use rethread_model::{Entry, EntryKind, NameSource, clip, is_greeting, truncate_a
 use super::actions::{SessionActions, file_name};
 use super::name::{derive_name, is_lead, name_from_prompt, without_command};
 use super::outcome::{AnswerParts, OutcomeAnswers};
-use super::prose::{ProseLine, ProseLineKind, is_mostly_letters, prose_lines, prose_sentences};
+use super::prose::{ProseLine, ProseLineKind, is_mostly_letters, prose_lines, prose_sentences, without_emphasis};
 use super::words::{distinctive_words, is_next_step, is_next_steps_heading, normalize_text};
 use super::{CARD_DESCRIPTION_CHARS, CARD_SUMMARY_CHARS, CardSource};
 
@@ -19,6 +19,10 @@ const MAX_ITEMS: usize = 6;
 const HALF_DESCRIPTION_CHARS: usize = 280;
 /// Maximum number of files and checks named.
 const MAX_NAMED: usize = 4;
+/// A shorter outcome is followed by the next item.
+const MIN_OUTCOME_CHARS: usize = 60;
+/// An item with an address and more words than this says something about it.
+const MAX_LINK_WORDS: usize = 6;
 /// Hint that an agent appends to its recaps.
 const RECAP_HINT: &str = "(disable recaps in /config)";
 /// Items per section, before rendering.
@@ -63,13 +67,33 @@ impl CardSummary {
         clip(&written.collect::<Vec<_>>().join("\n\n"), CARD_SUMMARY_CHARS).into_owned()
     }
 
+    /// What came of the session in words, without counts of what was done.
+    pub(super) fn stated_outcome(&self) -> Option<&str> {
+        self.outcome.first().map(String::as_str).filter(|outcome| !is_count_of_actions(outcome))
+    }
+
+    /// The same, with further items if the first says little.
+    pub(super) fn stated_outcomes(&self) -> Option<String> {
+        let mut text = String::new();
+        for item in self.outcome.iter().take_while(|item| !is_count_of_actions(item)) {
+            if text.chars().count() >= MIN_OUTCOME_CHARS {
+                break;
+            }
+            let join = if text.is_empty() { "" } else { "; " };
+            text = format!("{text}{join}{item}");
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// What is to be done first.
+    pub(super) fn first_next_step(&self) -> Option<&str> {
+        self.next_steps.first().map(String::as_str)
+    }
+
     /// What was requested, what came of it, and the size of the session.
     pub(super) fn description(&self, source: &CardSource<'_>, session_actions: &SessionActions, name: &str) -> String {
-        let outcome = self
-            .outcome
-            .first()
-            .filter(|outcome| !outcome.starts_with("Changed "))
-            .map(|outcome| end_with_period(&truncate_at_word(outcome, HALF_DESCRIPTION_CHARS)));
+        let outcome =
+            self.stated_outcome().map(|outcome| end_with_period(&truncate_at_word(outcome, HALF_DESCRIPTION_CHARS)));
         let goal_sentence =
             self.goal.first().map(|goal| end_with_period(&truncate_at_word(goal, HALF_DESCRIPTION_CHARS)));
         let goal_sentence = goal_sentence.or_else(|| outcome.is_none().then(|| end_with_period(name)));
@@ -107,7 +131,7 @@ impl CardSummary {
     fn add_decisions(&mut self, source: &CardSource<'_>, earlier: &[ProseLine]) {
         let rendered = section_below(earlier, |heading| heading.contains("decision"));
         let items = rendered.iter().chain(source.decisions).take(MAX_ITEMS);
-        self.decisions.extend(items.map(|item| capitalize(&truncate_at_word(item, ITEM_CHARS))));
+        self.decisions.extend(items.map(|item| capitalize(&truncate_at_word(&without_emphasis(item), ITEM_CHARS))));
     }
 
     fn add_outcome(&mut self, source: &CardSource<'_>, earlier: &[ProseLine]) {
@@ -140,8 +164,13 @@ impl CardSummary {
     fn add_answer(&mut self, parts: AnswerParts) {
         let text = join_sentences(&parts.statements, QUOTE_CHARS);
         let text = Some(text).filter(|text| parts.has_result || distinctive_words(text).count() > 1);
-        let items: Vec<String> =
-            parts.items.iter().take(MAX_NAMED).map(|item| truncate_at_word(item, ITEM_CHARS)).collect();
+        let items: Vec<String> = parts
+            .items
+            .iter()
+            .filter(|item| !is_link(item))
+            .take(MAX_NAMED)
+            .map(|item| truncate_at_word(item, ITEM_CHARS))
+            .collect();
         // Without a result in the text, the list has it and the text is a remark.
         let (first, second) =
             if parts.has_result { (text.into_iter().collect(), items) } else { (items, text.into_iter().collect()) };
@@ -248,6 +277,16 @@ fn section_below(lines: &[ProseLine], fits: impl Fn(&str) -> bool) -> Vec<String
     };
     let below = lines[at + 1..].iter().take_while(|line| !is_heading(line));
     below.map(|line| line.text.clone()).collect()
+}
+
+/// Whether an item is little more than an address.
+fn is_link(item: &str) -> bool {
+    item.contains("://") && item.split(' ').count() <= MAX_LINK_WORDS
+}
+
+/// Whether an item was added by [`CardSummary::add_actions`].
+fn is_count_of_actions(item: &str) -> bool {
+    ["Changed `", "Passed: `", "Failed when last run: `"].iter().any(|begin| item.starts_with(begin))
 }
 
 fn without_label(sentence: &str) -> &str {

@@ -4,6 +4,7 @@ use rethread_model::one_line;
 
 use super::actions::{OrderedCounts, SessionActions, file_name};
 use super::prose::prose_lines;
+use super::result_name::is_result_verb;
 use super::words::distinctive_words;
 use super::{CARD_TAG_CHARS, CARD_TAG_COUNT, CardSource};
 use crate::cues::word_weight;
@@ -11,6 +12,8 @@ use crate::cues::word_weight;
 /// Maximum number of tags per kind.
 const MAX_PER_KIND: usize = 3;
 const MAX_TOPICS: usize = 4;
+/// Number of answers in which topics are counted, newest first.
+const MAX_ANSWERS_READ: usize = 40;
 /// Prefixes that look like ticket keys (`UTF-8`) but are not.
 const NOT_TICKETS: [&str; 16] =
     ["UTF", "SHA", "ISO", "RFC", "AES", "MD", "GPT", "HTTP", "TLS", "CVE", "ES", "BASE", "UTC", "WP", "STEP", "PHASE"];
@@ -57,27 +60,35 @@ const TAGGED_PROGRAMS: [&str; 38] = [
 ];
 /// Words of requests that are about anything, and so about nothing. Sorted.
 #[rustfmt::skip]
-const FILLER_WORDS: [&str; 220] = [
-    "agent", "agents", "answer", "apply", "approved", "based", "basically", "better", "bring", "broken", "build",
-    "call", "case", "change", "changed", "check", "clean", "clear", "code", "come", "commit", "commits", "compare",
-    "complete", "complex", "configure", "consider", "convert", "correct", "could", "create", "created", "current",
-    "currently", "debug", "decide", "delete", "describe", "design", "details", "discuss", "document", "done",
-    "ensure", "error", "errors", "everything", "exact", "exactly", "example", "execute", "existing", "explain",
-    "extend", "feel", "figure", "file", "files", "final", "fine", "finish", "fixed", "folder", "found", "full",
-    "generate", "getting", "goal", "going", "gonna", "handle", "happen", "happens", "have", "having", "idea",
-    "implement", "implemented", "improve", "include", "including", "information", "install", "instead", "instruction",
-    "instructions", "investigate", "issue", "issues", "just", "kind", "latest", "leave", "line", "lines", "list",
-    "little", "look", "looking", "made", "main", "make", "manually", "maybe", "mean", "mention", "message",
-    "messages", "missing", "mode", "more", "move", "much", "name", "nearby", "nice", "nothing", "notice", "okay",
-    "only", "open", "option", "options", "other", "output", "part", "parts", "path", "pick", "place", "plan",
-    "please", "point", "possible", "probably", "problem", "proceed", "project", "prompt", "proper", "properly",
-    "provide", "pull", "push", "question", "quick", "quite", "read", "really", "recheck", "record", "reflect",
-    "remove", "rename", "repeat", "replace", "repo", "report", "request", "research", "response", "result", "results",
-    "retry", "return", "review", "rewrite", "running", "same", "seem", "seems", "session", "should", "show", "simple",
-    "simplify", "some", "somehow", "something", "somthing", "spawn", "start", "started", "state", "step", "steps",
-    "stuff", "sub", "summarize", "support", "talk", "task", "text", "thing", "think", "thought", "trying",
-    "understand", "update", "updated", "usage", "user", "using", "version", "wait", "want", "what", "when", "where",
-    "which", "while", "wondering", "word", "words", "working", "would", "write", "written", "wrong", "yes",
+const FILLER_WORDS: [&str; 305] = [
+    "across", "again", "against", "agent", "agents", "already", "always", "another", "answer", "anyone", "apply",
+    "approach", "approved", "aren", "based", "basically", "because", "better", "between", "both", "bring", "broken",
+    "build", "call", "case", "change", "changed", "check", "choose", "clarifying", "clean", "clear", "code",
+    "combined", "come", "commit", "commits", "compare", "complete", "complex", "configure", "consider", "contain",
+    "content", "control", "convert", "correct", "could", "couldn", "create", "created", "critical", "current",
+    "currently", "data", "debug", "decide", "delete", "demonstrate", "describe", "design", "details", "didn",
+    "different", "discuss", "document", "doesn", "done", "each", "enable", "enough", "ensure", "entering", "error",
+    "errors", "ever", "every", "everything", "exact", "exactly", "example", "execute", "existing", "exits", "explain",
+    "extend", "feature", "features", "feel", "figure", "file", "files", "final", "fine", "finish", "first", "fixed",
+    "folder", "found", "four", "full", "general", "generate", "getting", "goal", "going", "gonna", "great", "handle",
+    "happen", "happens", "have", "haven", "having", "heres", "hopefully", "idea", "identified", "implement",
+    "implemented", "improve", "include", "including", "individual", "information", "install", "instead",
+    "instruction", "instructions", "investigate", "isn", "issue", "issues", "just", "kind", "later", "latest",
+    "leave", "level", "line", "lines", "list", "little", "look", "looking", "made", "main", "make", "manually",
+    "maybe", "mean", "medium", "mention", "message", "messages", "missing", "mode", "more", "move", "much",
+    "multiple", "name", "nearby", "needed", "never", "nice", "nothing", "notice", "number", "numbers", "occurrences",
+    "often", "okay", "only", "open", "option", "options", "other", "output", "owns", "part", "parts", "path",
+    "people", "pick", "place", "plan", "please", "point", "possible", "probably", "problem", "proceed", "process",
+    "project", "prompt", "proper", "properly", "provide", "pull", "push", "question", "quick", "quite", "rather",
+    "read", "ready", "really", "recheck", "record", "reflect", "related", "relevant", "remaining", "remove", "rename",
+    "repeat", "replace", "repo", "report", "request", "research", "response", "result", "results", "retry", "return",
+    "review", "rewrite", "running", "same", "second", "seem", "seems", "self", "separate", "session", "several",
+    "should", "shouldn", "show", "simple", "simplify", "some", "somehow", "someone", "something", "somthing", "spawn",
+    "specific", "start", "started", "state", "step", "steps", "still", "stuff", "sub", "summarize", "support", "talk",
+    "talking", "task", "tested", "text", "thing", "think", "third", "though", "thought", "time", "times", "today",
+    "tomorrow", "trying", "understand", "update", "updated", "usage", "user", "using", "usually", "various",
+    "version", "wait", "want", "wasn", "what", "when", "where", "which", "while", "within", "without", "wondering",
+    "word", "words", "working", "would", "wouldn", "write", "written", "wrong", "yes", "yesterday",
 ];
 /// Languages by file extension.
 const LANGUAGES: [(&str, &str); 20] = [
@@ -118,28 +129,48 @@ pub(super) fn tags(source: &CardSource<'_>, session_actions: &SessionActions) ->
         session_actions.programs.iter().filter(|program| TAGGED_PROGRAMS.binary_search(&program.as_str()).is_ok());
     tags.add(MAX_PER_KIND - 1, programs.cloned());
     tags.add(MAX_TOPICS, topics(source, &prompts).into_iter());
+    if tags.0.len() < *CARD_TAG_COUNT.start() {
+        let name = source.session.name.as_deref().unwrap_or_default();
+        tags.add(MAX_TOPICS, topic_words(name, name).into_iter());
+    }
     tags.add_generic(source);
     tags.0
 }
 
-/// The most frequent topic words: those of the name, and those of several prompts.
+/// Words of the name and the prompts that the session is about, most frequent first: those that occur in several
+/// prompts, or in a prompt and an answer. A word that only one side uses once is a typo or an aside.
 fn topics(source: &CardSource<'_>, prompts: &[String]) -> Vec<String> {
-    let mut tally = OrderedCounts::default();
-    // The name counts twice: it says what the session is about.
     let name = source.session.name.as_deref().unwrap_or_default();
-    for text in [name, name].into_iter().chain(prompts.iter().map(String::as_str)) {
-        let plain = text.split_whitespace().filter(|word| !word.contains(['/', '@', '\\', '=']));
-        // Each word counts once per text, so that one long pasted text does not outweigh the others.
-        let mut known: Vec<String> = Vec::new();
-        for word in distinctive_words(&plain.collect::<Vec<_>>().join(" ")).filter(|word| is_topic(word, name)) {
-            if !known.contains(&word) {
-                tally.add(&word);
-                known.push(word);
-            }
-        }
+    let mut tally = OrderedCounts::default();
+    let mut asked: Vec<String> = Vec::new();
+    for word in prompts.iter().flat_map(|text| topic_words(text, name)) {
+        tally.add(&word);
+        asked.push(word);
+    }
+    for answer in source.answers().rev().take(MAX_ANSWERS_READ) {
+        let words = topic_words(&answer.text, name);
+        words.iter().filter(|word| asked.contains(word)).for_each(|word| tally.add(word));
     }
     tally.keep_at_least(2);
-    tally.most_first()
+    let frequent = tally.most_first();
+    let (named, others): (Vec<String>, Vec<String>) = frequent.into_iter().partition(|word| has_word(name, word));
+    named.into_iter().chain(others).collect()
+}
+
+/// The topic words of a text, each once, so that one long pasted text does not outweigh the others.
+fn topic_words(text: &str, name: &str) -> Vec<String> {
+    let plain = text.split_whitespace().filter(|word| !word.contains(['/', '@', '\\', '=']));
+    let mut words: Vec<String> = Vec::new();
+    for word in distinctive_words(&plain.collect::<Vec<_>>().join(" ")).filter(|word| is_topic(word, name)) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words
+}
+
+fn has_word(name: &str, word: &str) -> bool {
+    distinctive_words(name).any(|known| known == word)
 }
 
 fn is_topic(word: &str, name: &str) -> bool {
@@ -148,6 +179,7 @@ fn is_topic(word: &str, name: &str) -> bool {
     (4..=30).contains(&word.chars().count())
         && word_weight(word) >= 1.0
         && !is_filler
+        && !is_result_verb(word)
         && !word.ends_with("ly")
         // A name that is one handle is not a topic of its own.
         && !word.eq_ignore_ascii_case(name)
@@ -208,7 +240,8 @@ impl TagList {
 
     fn try_push(&mut self, tag: &str) -> bool {
         let tag = one_line(tag);
-        let is_known = self.0.iter().any(|known| known.eq_ignore_ascii_case(&tag));
+        let singular = |word: &str| word.to_lowercase().trim_end_matches('s').to_owned();
+        let is_known = self.0.iter().any(|known| singular(known) == singular(&tag));
         let fits = !tag.is_empty() && tag.chars().count() <= CARD_TAG_CHARS && !tag.contains(['<', '>', '{', '}']);
         if fits && !is_known {
             self.0.push(tag);
@@ -225,7 +258,8 @@ impl TagList {
         let model = session.model.as_deref().unwrap_or_default();
         let month = session.started_at.or(session.last_activity_at).map(|at| at.to_string()).unwrap_or_default();
         let month = month.get(..7).unwrap_or("undated");
-        for tag in [project, session.agent.as_str(), branch, model, month, "no-project", "no-branch"] {
+        let branch = if matches!(branch, "main" | "master" | "HEAD") { "" } else { branch };
+        for tag in [project, branch, session.agent.as_str(), model, month, "no-project", "no-branch"] {
             if self.0.len() < *CARD_TAG_COUNT.start() {
                 self.try_push(tag);
             }

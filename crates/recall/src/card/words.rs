@@ -3,7 +3,7 @@
 use rethread_index::words::COMMON_WORDS;
 
 /// Words beyond [`COMMON_WORDS`] that say nothing about a session's topic. Sorted.
-const MORE_WEAK_WORDS: [&str; 95] = [
+const MORE_WEAK_WORDS: [&str; 103] = [
     "actually",
     "add",
     "already",
@@ -12,10 +12,13 @@ const MORE_WEAK_WORDS: [&str; 95] = [
     "anything",
     "ask",
     "available",
+    "awesome",
     "back",
+    "bye",
     "changes",
     "check",
     "continue",
+    "cool",
     "current",
     "default",
     "different",
@@ -34,10 +37,12 @@ const MORE_WEAK_WORDS: [&str; 95] = [
     "go",
     "going",
     "good",
+    "goodbye",
     "got",
     "great",
     "hello",
     "help",
+    "heres",
     "hey",
     "hi",
     "hmm",
@@ -61,9 +66,12 @@ const MORE_WEAK_WORDS: [&str; 95] = [
     "need",
     "new",
     "next",
+    "nice",
     "ok",
     "okay",
+    "okk",
     "one",
+    "perfect",
     "please",
     "possible",
     "put",

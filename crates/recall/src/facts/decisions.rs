@@ -54,9 +54,14 @@ impl Decision {
     pub fn in_words(&self) -> String {
         let statement = self.statement.trim().trim_end_matches('.');
         match &self.reason {
-            Some(reason) if !normalize(statement).contains(&normalize(reason)) => format!("{statement} ({reason})"),
+            Some(reason) if !self.states_reason(reason) => format!("{statement} ({reason})"),
             _ => statement.to_owned(),
         }
+    }
+
+    /// Whether the sentence contains the reason.
+    pub(crate) fn states_reason(&self, reason: &str) -> bool {
+        normalize(&self.statement).contains(&normalize(reason))
     }
 
     /// Whether it mentions all these words.

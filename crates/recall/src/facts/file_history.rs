@@ -89,16 +89,19 @@ pub fn file_touches(facts: &[FactRow]) -> Vec<FileTouch> {
 /// Whether a text mentions a file by its path or its file name.
 pub fn mentions_file(text: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let holds = |needle: &str| {
-        text.match_indices(needle).any(|(at, _)| {
-            let before = text[..at].chars().next_back();
-            let after = text[at + needle.len()..].chars().next();
-            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-            // `old/a.rs` is a different file than `a.rs`, unless the whole path matches.
-            !before.is_some_and(|c| is_part(c) || c == '/' || c == '.') && !after.is_some_and(is_part)
-        })
+    mentions_path(text, path) || mentions_path(text, name)
+}
+
+/// Whether a text contains a path as a whole.
+pub fn mentions_path(text: &str, path: &str) -> bool {
+    let is_whole = |(at, _): (usize, &str)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + path.len()..].chars().next();
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        // `old/a.rs` is a different file than `a.rs`.
+        !before.is_some_and(|c| is_part(c) || c == '/' || c == '.') && !after.is_some_and(is_part)
     };
-    !name.is_empty() && (holds(path) || holds(name))
+    !path.is_empty() && text.match_indices(path).any(is_whole)
 }
 
 fn add_action(touch: &mut FileTouch, one_action: FileAction, at: Option<Timestamp>) {

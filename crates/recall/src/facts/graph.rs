@@ -81,6 +81,33 @@ pub struct GraphEdge {
     pub last_at: Option<Timestamp>,
     /// Source of the newest fact.
     pub source: FactSource,
+    /// What the newest fact says: the sentence of a decision or cause, what fixed an error.
+    pub detail: String,
+}
+
+/// Predicates of what was learned, in contrast to what was done.
+pub const KNOWLEDGE_PREDICATES: [Predicate; 8] = [
+    Predicate::Decided,
+    Predicate::Prefers,
+    Predicate::Forbids,
+    Predicate::FixedBy,
+    Predicate::NotFixedBy,
+    Predicate::CausedBy,
+    Predicate::Requires,
+    Predicate::ConflictsWith,
+];
+
+/// The place of a predicate in a list about an entity: decisions, fixes, causes, changes, commands, and reads last.
+pub const fn knowledge_rank(predicate: Predicate) -> u8 {
+    match predicate {
+        Predicate::Decided | Predicate::Prefers | Predicate::Forbids => 0,
+        Predicate::FixedBy => 1,
+        Predicate::NotFixedBy => 2,
+        Predicate::CausedBy | Predicate::Requires | Predicate::ConflictsWith => 3,
+        Predicate::Ran | Predicate::FailedWith | Predicate::Sequence => 5,
+        Predicate::Read => 6,
+        _ => 4,
+    }
 }
 
 /// The graph around an entity. The first node is the center.
@@ -170,7 +197,7 @@ impl EntityGraph {
     }
 }
 
-/// Neighbors of a node, most facts first, then newest.
+/// Neighbors of a node: what was learned first, then those with most facts, then newest.
 fn collect_links(item: &GraphItem, facts: &[FactRow]) -> Vec<GraphLink> {
     let mut all: Vec<GraphLink> = Vec::new();
     for known in oldest_first(facts) {
@@ -183,13 +210,19 @@ fn collect_links(item: &GraphItem, facts: &[FactRow]) -> Vec<GraphLink> {
             None => all.push(GraphLink { other, is_outward: outward, edge: new_edge(known) }),
         }
     }
-    // Reads are the most frequent facts and say the least.
-    let rank = |link: &GraphLink| (link.edge.predicate == Predicate::Read, std::cmp::Reverse(link.edge.fact_count));
+    let rank = |link: &GraphLink| {
+        let predicate = link.edge.predicate;
+        // What else a session learned is not about the entity in the middle.
+        let is_session = matches!(item, GraphItem::Session { .. });
+        let class = if is_session { u8::from(predicate == Predicate::Read) } else { knowledge_rank(predicate) };
+        (class, std::cmp::Reverse(link.edge.fact_count))
+    };
     all.sort_by(|a, b| rank(a).cmp(&rank(b)).then(b.edge.last_at.cmp(&a.edge.last_at)));
     all
 }
 
-/// The other end of a fact, and whether the edge points there. A fact without an object links to its session.
+/// The other end of a fact, and whether the edge points there. A fact without an object links to its session, and one
+/// that only names the node in its text links to its subject.
 fn other_end(item: &GraphItem, known: &FactRow) -> Option<(GraphItem, bool)> {
     let fact = &known.fact;
     let session = || GraphItem::Session { id: known.session, agent: known.agent, name: known.session_name.clone() };
@@ -201,8 +234,8 @@ fn other_end(item: &GraphItem, known: &FactRow) -> Option<(GraphItem, bool)> {
         (GraphItem::Entity(this), Some(object)) if fact.subject == *this => {
             Some((GraphItem::Entity(object.clone()), true))
         }
-        (GraphItem::Entity(_), Some(_)) => Some((GraphItem::Entity(fact.subject.clone()), false)),
-        (GraphItem::Entity(_), None) => Some((session(), false)),
+        (GraphItem::Entity(this), None) if fact.subject == *this => Some((session(), false)),
+        (GraphItem::Entity(_), _) => Some((GraphItem::Entity(fact.subject.clone()), false)),
     }
 }
 
@@ -219,6 +252,7 @@ fn new_edge(known: &FactRow) -> GraphEdge {
         valid_to: None,
         last_at: None,
         source: FactSource::of_fact(known),
+        detail: String::new(),
     };
     add_evidence(&mut edge, known);
     edge
@@ -237,6 +271,7 @@ fn add_evidence(edge: &mut GraphEdge, known: &FactRow) {
     edge.failed += fact.failure_count;
     edge.last_at = fact.at;
     edge.source = FactSource::of_fact(known);
+    edge.detail.clone_from(&fact.detail);
 }
 
 #[cfg(test)]
@@ -282,8 +317,34 @@ mod tests {
             known_fact("b", 5, Predicate::Edited, (EntityKind::File, "x.c")),
         ];
         let found = graph(&facts, &Entity::new(EntityKind::Error, "E1"), GraphLimits::default());
-        assert_eq!(rendered(&found), ["make failed_with E1 x2", "E1 fixed_by make x1", "b ran make x1"]);
+        assert_eq!(rendered(&found), ["E1 fixed_by make x1", "make failed_with E1 x2", "b ran make x1"]);
         assert_eq!(found.nodes.iter().map(|node| node.depth).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_was_learned_about_a_busy_file_comes_before_what_was_done_to_it() {
+        let file = (EntityKind::File, "src/db.ts");
+        let mut facts: Vec<FactRow> = (0..40)
+            .flat_map(|at| {
+                let session = format!("s{at}");
+                [known_fact(&session, at, Predicate::Edited, file), known_fact(&session, at, Predicate::Read, file)]
+            })
+            .collect();
+        facts.push(known_fact("a", 50, Predicate::CausedBy, (EntityKind::Error, "E1")).object(file.0, file.1));
+        // Both only name the file.
+        facts.push(
+            known_fact("a", 51, Predicate::FixedBy, (EntityKind::Error, "E1")).object(EntityKind::Command, "make"),
+        );
+        facts.push(known_fact("a", 52, Predicate::Decided, (EntityKind::Decision, "pool in src/db.ts")));
+        let middle = Entity::new(file.0, file.1);
+        let about = |item: &GraphItem| {
+            Ok::<_, Infallible>(if *item == GraphItem::Entity(middle.clone()) { facts.clone() } else { Vec::new() })
+        };
+        let found = entity_graph(&middle, GraphLimits::default(), about).unwrap();
+        let predicates: Vec<&str> = found.edges.iter().map(|edge| edge.predicate.as_str()).collect();
+        assert_eq!(predicates[..4], ["decided", "fixed_by", "caused_by", "edited"]);
+        assert_eq!(predicates.last(), Some(&"read"), "reads come last: {predicates:?}");
+        assert_eq!(rendered(&found)[1], "E1 fixed_by src/db.ts x1");
     }
 
     #[test]

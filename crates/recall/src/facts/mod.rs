@@ -10,9 +10,12 @@ mod file_history;
 mod fixes;
 mod graph;
 mod known_errors;
+mod names;
+mod ruled_out;
 mod sequences;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
+mod topic_question;
 mod word_overlap;
 mod workflows;
 
@@ -24,11 +27,15 @@ pub use extraction_prompt::{
     CitedFact, CitedFacts, FACTS_SYSTEM_PROMPT, FactPromptChunk, MAX_FACTS, fact_prompt_chunks, facts_schema,
     parse_cited_facts,
 };
-pub use file_history::{FileAction, FileTouch, all_file_names, file_touches, mentions_file};
+pub use file_history::{FileAction, FileTouch, all_file_names, file_touches, mentions_file, mentions_path};
 pub use fixes::{Fix, KnownFixes, known_fixes};
-pub use graph::{EntityGraph, GraphEdge, GraphItem, GraphLimits, GraphNode, entity_graph};
+pub use graph::{
+    EntityGraph, GraphEdge, GraphItem, GraphLimits, GraphNode, KNOWLEDGE_PREDICATES, entity_graph, knowledge_rank,
+};
 pub use known_errors::{KnownError, errors_with_code, known_errors, similar_errors};
+pub use ruled_out::{RuledOut, ruled_out};
 pub use sequences::StepSequence;
+pub use topic_question::decision_for_question;
 pub use workflows::{CommandStats, Workflow, workflows};
 
 /// Where a fact was stated.

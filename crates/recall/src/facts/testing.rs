@@ -4,7 +4,7 @@ use rethread_model::{Agent, Entity, EntityKind, Fact, FactState, Predicate, Sess
 use rethread_store::FactRow;
 
 /// A fact that a session stated at the given minute.
-pub(super) fn known_fact(session: &str, minute: i64, predicate: Predicate, subject: (EntityKind, &str)) -> FactRow {
+pub(crate) fn known_fact(session: &str, minute: i64, predicate: Predicate, subject: (EntityKind, &str)) -> FactRow {
     let at = Timestamp::from_millis(minute * 60_000);
     FactRow {
         fact: Fact {
@@ -34,7 +34,7 @@ pub(super) fn known_fact(session: &str, minute: i64, predicate: Predicate, subje
 }
 
 /// Sets fields that most test facts do not need.
-pub(super) trait KnownFactExt: Sized {
+pub(crate) trait KnownFactExt: Sized {
     fn with(self, change: impl FnOnce(&mut Fact)) -> Self;
 
     fn object(self, kind: EntityKind, name: &str) -> Self {

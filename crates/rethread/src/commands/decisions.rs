@@ -1,4 +1,4 @@
-//! `decisions`: shows decisions, preferences and prohibitions.
+//! `decisions`: shows decisions, preferences and prohibitions, and the rules in files for agents.
 
 use rethread_engine::{DecisionRequest, SessionScope};
 
@@ -17,14 +17,16 @@ pub(crate) fn run(context: &CommandContext, args: &DecisionsArgs) -> Result<Exit
         as_of: args.as_of.when.clone(),
     };
     let found = engine.facts().decisions(&request)?;
+    let rules = engine.facts().file_rules(&request)?;
     if args.json.json {
-        context.printer.json(&DecisionListJson::new(&found))?;
-    } else if !found.is_empty() {
+        context.printer.json(&DecisionListJson::new(&found, &rules))?;
+    } else if !found.is_empty() || !rules.is_empty() {
         let mut page = context.printer.page();
         render::decisions(&mut page, &found, &context.zone, request.scope == SessionScope::AllProjects);
+        render::file_rules(&mut page, &rules, !found.is_empty());
         context.printer.answer(&page)?;
     }
-    if !found.is_empty() {
+    if !found.is_empty() || !rules.is_empty() {
         return Ok(Exit::Done);
     }
     if !request.include_inactive

@@ -1,14 +1,15 @@
 //! JSON of memory: fixes, decisions, workflows, file histories, facts and the graph around an entity.
 
 use rethread_engine::{
-    CommandStats, Decision, EntityFacts, EntityGraph, FactRow, FactSource, FactsReport, FileHistory, FileTouch, Fix,
-    FixReport, GraphItem, KnownError, StepSequence, Workflow,
+    CommandStats, Decision, EntityFacts, EntityGraph, FactRow, FactSource, FactsReport, FileHistory, FileRule,
+    FileTouch, Fix, FixReport, GraphItem, KnownError, StepSequence, Workflow,
 };
 use rethread_model::{Entity, FactState, Predicate, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
+use super::file_rules::FileRuleJson;
 use super::schema::{EntityJson, PredicateJson, TimestampJson};
 
 /// The transcript lines that something was extracted from.
@@ -163,6 +164,8 @@ impl<'a> FixJson<'a> {
 pub(crate) struct DecisionListJson<'a> {
     schema: u8,
     decisions: Vec<DecisionJson<'a>>,
+    /// Rules in files for agents, as the files are now.
+    rules: Vec<FileRuleJson<'a>>,
 }
 
 /// A decision, preference or prohibition.
@@ -193,8 +196,9 @@ struct DecisionJson<'a> {
 }
 
 impl<'a> DecisionListJson<'a> {
-    pub(crate) fn new(found: &'a [Decision]) -> Self {
-        Self { schema: SCHEMA, decisions: found.iter().map(DecisionJson::new).collect() }
+    pub(crate) fn new(found: &'a [Decision], rules: &'a [FileRule]) -> Self {
+        let rules = rules.iter().map(FileRuleJson::new).collect();
+        Self { schema: SCHEMA, decisions: found.iter().map(DecisionJson::new).collect(), rules }
     }
 }
 
@@ -504,7 +508,7 @@ impl<'a> FactJson<'a> {
 #[serde(rename_all = "camelCase")]
 struct GraphJson<'a> {
     nodes: Vec<NodeJson<'a>>,
-    edges: Vec<EdgeJson>,
+    edges: Vec<EdgeJson<'a>>,
     /// Nodes that exceeded the size limit.
     left_out: usize,
 }
@@ -525,7 +529,7 @@ struct NodeJson<'a> {
 /// A fact between two nodes; `from` and `to` are indexes into `nodes`.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct EdgeJson {
+struct EdgeJson<'a> {
     from: usize,
     to: usize,
     #[schemars(with = "PredicateJson")]
@@ -540,6 +544,8 @@ struct EdgeJson {
     valid_to: Option<Timestamp>,
     #[schemars(with = "Option<TimestampJson>")]
     last_at: Option<Timestamp>,
+    /// What the newest fact says.
+    detail: &'a str,
     source: SourceJson,
 }
 
@@ -563,6 +569,7 @@ impl<'a> GraphJson<'a> {
             valid_from: edge.valid_from,
             valid_to: edge.valid_to,
             last_at: edge.last_at,
+            detail: &edge.detail,
             source: SourceJson::new(&edge.source),
         });
         Self { nodes: nodes.collect(), edges: edges.collect(), left_out: graph.left_out }

@@ -7,6 +7,7 @@ mod card;
 mod conversation;
 mod enrich;
 mod facts;
+mod file_rules;
 mod forget;
 mod frame;
 mod install;

@@ -1,7 +1,7 @@
 //! Decisions, preferences and prohibitions as text: what is valid, since when, and why.
 
 use jiff::tz::TimeZone;
-use rethread_engine::Decision;
+use rethread_engine::{Decision, FileRule};
 use rethread_model::Predicate;
 
 use super::facts::{INDENT, indented, source_line, state_tone};
@@ -47,5 +47,28 @@ pub(super) fn decision(page: &mut TextPage, one: &Decision, zone: &TimeZone, wit
     }
     if let Some(source) = &one.closed_by {
         indented(page, Tone::Dim, &format!("closed by {}", source.citation()), INDENT);
+    }
+}
+
+/// The rules in files for agents, in a group of their own.
+pub(crate) fn file_rules(page: &mut TextPage, rules: &[FileRule], follows_decisions: bool) {
+    if rules.is_empty() {
+        return;
+    }
+    if follows_decisions {
+        page.end_line();
+    }
+    page.row(&[(Tone::Strong, "Rules in files".to_owned())], 0);
+    for one in rules {
+        let state = if one.rule.predicate == Predicate::Forbids { "never" } else { "always" };
+        let instead = one.rule.instead.as_deref().map(|other| format!("use {}", sanitize_line(other)));
+        let parts = [
+            (Tone::Success, state.to_owned()),
+            (Tone::Strong, sanitize_line(&one.rule.subject)),
+            (Tone::Plain, instead.unwrap_or_default()),
+        ];
+        page.row(&parts, 0);
+        indented(page, Tone::Plain, &one.statement, INDENT);
+        indented(page, Tone::Dim, &one.origin(), INDENT);
     }
 }

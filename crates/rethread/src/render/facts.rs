@@ -1,8 +1,8 @@
 //! Facts about an entity as text, and the table of entities.
 
 use jiff::tz::TimeZone;
-use rethread_engine::{EntityFacts, EntityGraph, FactRow, FactSource, GraphEdge, GraphItem};
-use rethread_model::{FactState, Predicate, Timestamp};
+use rethread_engine::{EntityFacts, EntityGraph, FactRow, FactSource, GraphEdge, GraphItem, KNOWLEDGE_PREDICATES};
+use rethread_model::{EntityKind, FactState, Predicate, Timestamp};
 use unicode_width::UnicodeWidthStr;
 
 use super::format::{age, count, local_time, number};
@@ -80,7 +80,13 @@ pub(super) fn predicate_phrase(predicate: Predicate) -> String {
 /// The phrase of an edge. A session is the actor of a fix, so its phrase differs.
 pub(super) fn edge_phrase(graph: &EntityGraph, edge: &GraphEdge) -> String {
     let by_session = matches!(graph.nodes[edge.from].item, GraphItem::Session { .. });
+    let to_file = matches!(&graph.nodes[edge.to].item, GraphItem::Entity(entity) if entity.kind == EntityKind::File);
     match edge.predicate {
+        Predicate::FixedBy if to_file => "fixed in".to_owned(),
+        Predicate::NotFixedBy if to_file => "not fixed in".to_owned(),
+        Predicate::Decided | Predicate::Prefers | Predicate::Forbids if to_file => {
+            format!("{} about", edge.predicate.as_str())
+        }
         Predicate::FixedBy if by_session => "fixed".to_owned(),
         Predicate::NotFixedBy if by_session => "did not fix".to_owned(),
         other => predicate_phrase(other),
@@ -130,4 +136,7 @@ fn edge_line(page: &mut TextPage, graph: &EntityGraph, edge: &GraphEdge, zone: &
         (Tone::Dim, edge.source.citation()),
     ];
     page.add(Tone::Plain, &" ".repeat(INDENT)).row(&parts, INDENT);
+    if KNOWLEDGE_PREDICATES.contains(&edge.predicate) && !edge.detail.is_empty() && edge.detail != other.label() {
+        indented(page, Tone::Plain, &edge.detail, 2 * INDENT);
+    }
 }

@@ -37,7 +37,7 @@ mod wrap;
 pub(crate) use ask::{answer, ask_plan, model_and_cost};
 pub(crate) use card::{card, card_plan, cost};
 pub(crate) use chart::{BarChart, ChartBar, usage_bars, usage_chart};
-pub(crate) use decisions::decisions;
+pub(crate) use decisions::{decisions, file_rules};
 pub(crate) use enrich::{
     enrichment_estimates, enrichment_failures, enrichment_plan, enrichment_report, enrichment_summary,
 };

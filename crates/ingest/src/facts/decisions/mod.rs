@@ -16,6 +16,7 @@ mod proposals;
 mod prose;
 mod reasons;
 mod replies;
+mod rules;
 mod sentences;
 mod statements;
 
@@ -32,6 +33,7 @@ use options::OfferedOption;
 use preferences::StatedPreference;
 use reasons::reason_for;
 use replies::ProposalReply;
+pub use rules::{StatedRule, preference_in};
 use sentences::ProseSentence;
 use statements::StatedDecision;
 

@@ -21,7 +21,7 @@ pub(super) struct StatedPreference {
 }
 
 /// Verbs that make an instruction; "always" before any other word is a description.
-const VERBS: &str = r"(?:use|run|write|pin|add|keep|put|make|check|ask|test|commit|format|read|update|include|
+pub(super) const VERBS: &str = r"(?:use|run|write|pin|add|keep|put|make|check|ask|test|commit|format|read|update|include|
     start|name|document|validate|handle|return|create|build|work|do|want|give|show|explain|squash|rebase|sign|
     follow|set|wrap|log|import|respond|answer|reply|push|pull|lint|review|verify|prefix|cite|quote|escape|
     install|save|store|call|mock|edit|change|touch|delete|remove|skip|merge|amend|force|guess|assume|invent|
@@ -156,7 +156,7 @@ fn is_one_time(sentence: &ProseSentence<'_>) -> bool {
 }
 
 /// Whether a subject contains more than pronouns and fillers.
-fn is_specific(subject: &str) -> bool {
+pub(super) fn is_specific(subject: &str) -> bool {
     const FILLERS: &[&str] =
         &["it", "this", "that", "them", "so", "do", "be", "go", "have", "me", "to", "the", "a", "make", "sure", "use"];
     let words = subject.split(' ').filter(|word| !FILLERS.contains(&word.to_lowercase().as_str()));

@@ -180,6 +180,7 @@ mod tests {
             valid_to: Some(at),
             last_at: Some(at),
             source: source.clone(),
+            detail: String::new(),
         };
         let edges = (0..near).map(|other| edge(0, other + 1));
         let edges = edges.chain((0..far).map(|other| edge(1 + other % near.max(1), 1 + near + other)));

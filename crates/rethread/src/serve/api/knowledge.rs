@@ -126,14 +126,17 @@ struct DecisionsParams {
 }
 
 fn decisions(app: &ServerState, params: DecisionsParams) -> ApiResult {
-    let mut found = app.engine.facts().decisions(&DecisionRequest {
+    let request = DecisionRequest {
         query: params.query.0,
         scope: scope(params.project.as_ref()),
         include_inactive: params.all,
         as_of: optional_string(params.as_of),
-    })?;
+    };
+    let mut found = app.engine.facts().decisions(&request)?;
+    let mut rules = app.engine.facts().file_rules(&request)?;
     found.truncate(params.limit.get());
-    ApiResponse::json(&DecisionListJson::new(&found))
+    rules.truncate(params.limit.get());
+    ApiResponse::json(&DecisionListJson::new(&found, &rules))
 }
 
 /// Which workflows to list.

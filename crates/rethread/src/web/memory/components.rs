@@ -1,7 +1,7 @@
 //! An error with its fixes, and a decision.
 
 use maud::{Markup, html};
-use rethread_engine::{Decision, FactSource, Fix, KnownError};
+use rethread_engine::{Decision, FactSource, FileRule, Fix, KnownError};
 use rethread_model::{FactState, Predicate, Trust};
 
 use super::super::components::{OneLine, PageContext, citations, count, project, reason};
@@ -58,6 +58,24 @@ fn source_lines(sources: &[FactSource]) -> Markup {
     html! {
         @for source in sources.iter().take(3) {
             " · " a href=(to_line(source.session, source.line)) { "line " (number(source.line)) }
+        }
+    }
+}
+
+/// A rule in a file for agents, with the file and line.
+pub(super) fn rule_card(one: &FileRule) -> Markup {
+    let (word, class) = match one.rule.predicate {
+        Predicate::Forbids => ("never", "bad"),
+        _ => ("always", "good"),
+    };
+    html! {
+        article.decision data-item {
+            h3 {
+                span class={ "badge " (class) } { (word) } " " (OneLine(&one.rule.subject))
+                @if let Some(other) = &one.rule.instead { " " span.against { "use " (OneLine(other)) } }
+            }
+            p.what { (OneLine(&one.statement)) }
+            p.dim { (one.origin()) " · " (project(one.project.as_deref())) }
         }
     }
 }

@@ -17,6 +17,7 @@ use super::links::{link, to_entity};
 use crate::render::number;
 use crate::serve::{ApiError, ServerState};
 
+use components::rule_card;
 pub(super) use components::{decision_card, error_card};
 
 /// Items per section of the overview.
@@ -171,6 +172,7 @@ pub(super) fn decisions(app: &ServerState, params: &MemoryPageParams) -> Result<
         as_of: None,
     };
     let mut found = app.engine.facts().decisions(&request)?;
+    let rules = app.engine.facts().file_rules(&request)?;
     let closed = found.iter().filter(|one| !one.is_open()).count();
     if !is_all {
         found.retain(rethread_engine::Decision::is_open);
@@ -179,7 +181,7 @@ pub(super) fn decisions(app: &ServerState, params: &MemoryPageParams) -> Result<
     let (project, q) = (non_blank(params.project.as_ref()), non_blank(params.q.as_ref()));
     let other = link("/memory/decisions", &[("project", project), ("q", q), ("all", (!is_all).then_some("1"))]);
     let body = html! {
-        @if found.is_empty() && closed == 0 { (nothing_found(params)) }
+        @if found.is_empty() && closed == 0 && rules.is_empty() { (nothing_found(params)) }
         @if closed > 0 {
             p.more {
                 a.plain href=(other) {
@@ -189,6 +191,11 @@ pub(super) fn decisions(app: &ServerState, params: &MemoryPageParams) -> Result<
         }
         div.spread { @for one in found.iter().take(PAGE_ITEMS) { (decision_card(context, one, false)) } }
         (truncation_note(PAGE_ITEMS.min(found.len()), found.len()))
+        @if !rules.is_empty() {
+            h2 { "Rules in files" }
+            div.spread { @for one in rules.iter().take(PAGE_ITEMS) { (rule_card(one)) } }
+            (truncation_note(PAGE_ITEMS.min(rules.len()), rules.len()))
+        }
     };
     page(app, "Decisions", "/memory/decisions", params, &body)
 }
