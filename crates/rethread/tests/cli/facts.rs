@@ -172,7 +172,7 @@ fn decisions_are_shown_now_and_as_of_a_time() {
 fn rules_in_files_are_shown_after_decisions() {
     // D37
     let home = home_with_facts();
-    let rules = "# Rules\n\n- Never commit to main\n- Do not use axios, use ky\n\u{1b}[2J\n";
+    let rules = "# Rules\n\n- Never commit to main\n- Do not use axios, use ky\n\n\u{1b}[2J\n";
     std::fs::write(home.work_dir().join("AGENTS.md"), rules).unwrap();
     assert_snapshot!("decisions_with_rules", home.snapshot(&["decisions", "axios"]));
     let all = answer(&home, &["decisions"]);
