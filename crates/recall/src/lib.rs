@@ -72,11 +72,11 @@ pub use compose::{ComposedInjection, InjectionSection, SectionKind, compose_inje
 pub use context::{DEFAULT_SYSTEM_PROMPT, ModelContext, build_context};
 pub use entities::{MAX_ENTITIES, add_recent_entities, extract_entities};
 pub use facts::{
-    CitedFact, CitedFacts, CommandSequence, CommandStats, DECISION_PREDICATES, Decision, EntityGraph,
-    FACTS_SYSTEM_PROMPT, FactPromptChunk, FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits,
-    GraphNode, KnownError, KnownFixes, MAX_FACTS, Workflow, all_file_names, decisions, entity_graph,
-    fact_prompt_chunks, facts_schema, file_touches, known_errors, known_fixes, mentions_file, parse_cited_facts,
-    similar_errors, workflows,
+    CAUSE_PREDICATES, Cause, CitedFact, CitedFacts, CommandSequence, CommandStats, DECISION_PREDICATES, Decision,
+    EntityGraph, FACTS_SYSTEM_PROMPT, FactPromptChunk, FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem,
+    GraphLimits, GraphNode, KnownError, KnownFixes, MAX_FACTS, Workflow, all_file_names, causes, decisions,
+    entity_graph, fact_prompt_chunks, facts_schema, file_touches, known_errors, known_fixes, mentions_file,
+    parse_cited_facts, similar_errors, workflows,
 };
 pub use fix_lines::{best_fix, decision_line, fix_line};
 pub use handoff::{HandoffSource, write_handoff};
