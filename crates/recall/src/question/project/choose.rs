@@ -1,0 +1,218 @@
+//! Chooses what answers a question best: asks every memory, and lets the best evidence win.
+
+use std::cmp::Reverse;
+
+use rethread_model::Timestamp;
+use rethread_store::FactRow;
+
+use super::events::{event_candidates, file_item};
+use super::fact_items::{FactCandidate, FactReader};
+use super::passages::{Exchange, PassageCandidate, passages};
+use super::session_items::{SessionEvidence, session_item};
+use super::shape::QuestionShape;
+use super::terms::{QuestionTerms, TermSet, TermSplitter};
+use super::{AnswerItem, AnswerSentence, MemoryKind, ProjectAnswer};
+use crate::facts::{FileTouch, KnownError};
+use crate::question::Confidence;
+
+/// Maximum number of items in an answer, and of sentences in all: about one screen.
+const MAX_ITEMS: usize = 4;
+const MAX_SENTENCES: usize = 9;
+/// Items below this share of the best score are left out.
+const MIN_SHARE_OF_BEST: f32 = 0.55;
+/// A fact must cover at least this much of the question, unless the question names its subject.
+const MIN_FACT_COVERAGE: f32 = 0.34;
+/// A passage must cover at least this much of the question, or have [`MANY_WORDS`] of its words.
+const MIN_PASSAGE_COVERAGE: f32 = 0.45;
+const MIN_FOREIGN_COVERAGE: f32 = 0.2;
+const MANY_WORDS: usize = 4;
+/// From these scores on, the answer is probably right.
+const GOOD_SCORE: f32 = 0.72;
+const FAIR_SCORE: f32 = 0.5;
+/// Passages count less than facts that fit as well, because facts are checked.
+const PASSAGE_WEIGHT: f32 = 0.85;
+
+/// What the memories have that may answer a question.
+#[derive(Debug, Default)]
+pub struct ProjectEvidence {
+    /// Facts about errors, decisions, preferences and causes.
+    pub facts: Vec<FactRow>,
+    /// Facts about commits, branches and packages.
+    pub events: Vec<FactRow>,
+    /// Errors that are printed in the question.
+    pub errors: Vec<KnownError>,
+    /// Files named in the question, with their histories.
+    pub files: Vec<(String, Vec<FileTouch>)>,
+    /// Exchanges that a search found, best first.
+    pub exchanges: Vec<Exchange>,
+    /// The newest sessions, or those of the time in the question.
+    pub sessions: Vec<SessionEvidence>,
+}
+
+/// Builds an answer without a model. Empty if nothing fits.
+pub fn answer_from_evidence(
+    question: &str,
+    shape: &QuestionShape,
+    evidence: &ProjectEvidence,
+    now: Timestamp,
+) -> ProjectAnswer {
+    let mut splitter = TermSplitter::default();
+    let terms = QuestionTerms::of(question, &mut splitter);
+    let quoted = passages(&evidence.exchanges, shape, &terms, &mut splitter, now);
+    let chooser = Chooser { shape, terms: &terms, evidence, passages: &quoted, now };
+    let mut items = chooser.fact_items(&mut splitter);
+    items.extend(chooser.file_items());
+    items.extend(chooser.session_items());
+    items.extend(chooser.passage_items());
+    items.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let best = items.first().map_or(0.0, |item| item.score);
+    items.retain(|item| item.score >= best * MIN_SHARE_OF_BEST);
+    compose(items, chooser.confidence(best))
+}
+
+struct Chooser<'a> {
+    shape: &'a QuestionShape,
+    terms: &'a QuestionTerms,
+    evidence: &'a ProjectEvidence,
+    passages: &'a [PassageCandidate],
+    now: Timestamp,
+}
+
+impl Chooser<'_> {
+    fn fact_items(&self, splitter: &mut TermSplitter) -> Vec<AnswerItem> {
+        let mut reader = FactReader { terms: self.terms, splitter, now: self.now };
+        let printed: Vec<FactCandidate> =
+            self.evidence.errors.iter().filter_map(|error| reader.of_error(error)).collect();
+        let mut candidates = reader.candidates(&self.evidence.facts);
+        candidates.extend(event_candidates(&self.evidence.events, self.terms, splitter, self.now));
+        let sets: Vec<TermSet> = candidates.iter().map(|candidate| candidate.terms).collect();
+        let rarity = self.terms.rarity(&sets);
+        let mut items = Vec::new();
+        let is_list = self.terms.has_no_topic();
+        candidates.sort_by_key(|candidate| Reverse(candidate.at));
+        let count = candidates.len().max(1) as f32;
+        for (age, candidate) in candidates.iter().enumerate() {
+            let coverage = rarity.coverage(candidate.terms);
+            let is_named = candidate.named >= 1.0;
+            let is_topic = self.terms.topic_len_of(candidate.terms) > 0 && (coverage >= MIN_FACT_COVERAGE || is_named);
+            let likelihood = self.shape.likelihood(candidate.memory);
+            if !is_topic && !(is_list && self.shape.is_mostly(candidate.memory)) {
+                continue;
+            }
+            let fit = if is_list { 0.7 } else { 0.75 * coverage + 0.25 * candidate.named };
+            let fit = fit + self.search_bonus(candidate);
+            let newness = 0.03 * (1.0 - age as f32 / count);
+            let score = fit * (0.5 + 0.5 * likelihood) * candidate.trust + newness;
+            items.push((candidate, score));
+        }
+        for candidate in &printed {
+            items.push((candidate, 1.2 * candidate.trust));
+        }
+        items.sort_by(|a, b| b.1.total_cmp(&a.1));
+        items.truncate(2 * MAX_ITEMS);
+        items.into_iter().map(|(candidate, score)| self.item(candidate, score, &candidates)).collect()
+    }
+
+    /// The item of a fact, with the cause of its error and the exchange in which it was stated.
+    fn item(&self, candidate: &FactCandidate, score: f32, all: &[FactCandidate]) -> AnswerItem {
+        let mut sentences = candidate.sentences.clone();
+        if candidate.memory == MemoryKind::Fix && candidate.error.is_some() {
+            let is_cause = |other: &&FactCandidate| {
+                other.memory == MemoryKind::Cause && other.error == candidate.error && other.trust > 0.5
+            };
+            sentences.extend(all.iter().find(is_cause).into_iter().flat_map(|cause| cause.sentences.clone()));
+        }
+        if let Some(passage) = self.passage_of(candidate) {
+            let known = |sentence: &AnswerSentence| sentences.iter().any(|own| own.sources == sentence.sources);
+            let said = passage.item.sentences.iter().find(|sentence| !known(sentence)).cloned();
+            sentences.extend(said);
+        }
+        AnswerItem { memory: candidate.memory, sentences, score }
+    }
+
+    fn passage_of(&self, candidate: &FactCandidate) -> Option<&PassageCandidate> {
+        let is_same = |passage: &&PassageCandidate| {
+            let exchange = &self.evidence.exchanges[passage.exchange];
+            candidate.episodes.contains(&(exchange.session.id, exchange.episode))
+        };
+        let fitting = self.passages.iter().filter(is_same).filter(|passage| passage.coverage >= MIN_FACT_COVERAGE);
+        fitting.max_by(|a, b| a.item.score.total_cmp(&b.item.score))
+    }
+
+    /// A fact from an exchange that the search found fits better than one from elsewhere.
+    fn search_bonus(&self, candidate: &FactCandidate) -> f32 {
+        self.passage_of(candidate).map_or(0.0, |passage| 0.2 * passage.item.score.min(1.0))
+    }
+
+    fn file_items(&self) -> Vec<AnswerItem> {
+        let likelihood = self.shape.likelihood(MemoryKind::File);
+        let items = self.evidence.files.iter().filter_map(|(name, touches)| file_item(name, touches, self.now));
+        items.map(|item| AnswerItem { score: 0.2 + 0.75 * likelihood, ..item }).collect()
+    }
+
+    /// Sessions answer questions without a topic, such as "where did we stop?".
+    fn session_items(&self) -> Vec<AnswerItem> {
+        let likelihood = self.shape.likelihood(MemoryKind::Session);
+        let topics = self.terms.topic_len() as f32;
+        if topics > 1.0 || !self.shape.is_mostly(MemoryKind::Session) {
+            return Vec::new();
+        }
+        let is_short = self.evidence.sessions.len() > 1;
+        let newest = self.evidence.sessions.iter().take(MAX_ITEMS);
+        let items = newest.filter_map(|found| session_item(found, is_short, self.now)).enumerate();
+        items
+            .map(|(at, item)| AnswerItem { score: 0.95 * likelihood / (1.0 + 0.6 * topics) - 0.05 * at as f32, ..item })
+            .collect()
+    }
+
+    fn passage_items(&self) -> Vec<AnswerItem> {
+        let least = if self.terms.is_english { MIN_PASSAGE_COVERAGE } else { MIN_FOREIGN_COVERAGE };
+        let fitting = self
+            .passages
+            .iter()
+            .filter(|passage| passage.topic_len > 0 && (passage.coverage >= least || passage.topic_len >= MANY_WORDS));
+        let items = fitting.map(|passage| {
+            let item = passage.item.clone();
+            AnswerItem { score: item.score * PASSAGE_WEIGHT, ..item }
+        });
+        items.collect()
+    }
+
+    fn confidence(&self, best: f32) -> Confidence {
+        match best {
+            best if best >= GOOD_SCORE => Confidence::High,
+            best if best >= FAIR_SCORE => Confidence::Medium,
+            _ => Confidence::Low,
+        }
+    }
+}
+
+/// The best items within one screen. What was said already is not repeated.
+fn compose(items: Vec<AnswerItem>, confidence: Confidence) -> ProjectAnswer {
+    let mut kept: Vec<AnswerItem> = Vec::new();
+    let mut left = MAX_SENTENCES;
+    for mut item in items {
+        let is_known =
+            |sentence: &AnswerSentence| kept.iter().flat_map(|item| &item.sentences).any(|known| known == sentence);
+        let mut seen: Vec<AnswerSentence> = Vec::new();
+        item.sentences.retain(|sentence| {
+            let is_new = !is_known(sentence) && !seen.contains(sentence);
+            seen.push(sentence.clone());
+            is_new
+        });
+        item.sentences.truncate(left);
+        if item.sentences.is_empty() || kept.len() == MAX_ITEMS {
+            continue;
+        }
+        left -= item.sentences.len();
+        kept.push(item);
+    }
+    // Only passages were found: no memory has an answer that was checked.
+    let is_checked = kept.first().is_some_and(|item| item.memory != MemoryKind::Passage);
+    let confidence = if is_checked { confidence } else { confidence.min(Confidence::Medium) };
+    let mut notes = Vec::new();
+    if !kept.is_empty() && confidence == Confidence::Low {
+        notes.push("The evidence is weak: this may not answer the question.".to_owned());
+    }
+    ProjectAnswer { items: kept, confidence, notes }
+}
