@@ -1,8 +1,10 @@
-//! Questions about one session: answered by a model that gets the whole session, or by quoting matching passages.
+//! Questions about one session or a whole project: answered by a model, or by quoting what matches.
 
 mod error;
 mod handoff;
 mod passages;
+mod project;
+mod project_evidence;
 mod references;
 
 use std::path::Path;
@@ -16,6 +18,7 @@ use serde_json::Value;
 
 pub use error::AskError;
 pub use handoff::HandoffReport;
+pub use project::{AnsweredProjectQuestion, ProjectAskPlan};
 
 use crate::awareness::without_secrets;
 use crate::models::{ConfiguredModel, ModelError, own_request};
@@ -138,16 +141,18 @@ impl QuestionService<'_> {
         if let Some(answer) = prepared.cached_answer(&name)? {
             return Ok(prepared.into_answered(answer, Some(name), true));
         }
-        if let Some(turn) = &request.turn {
-            let max_count = self.engine.settings().ask.max_calls_per_turn;
-            if !self.engine.writer()?.count_model_call(turn, max_count, self.engine.now()).map_err(EngineError::from)? {
-                return Err(AskError::CallLimit { limit: max_count });
-            }
+        self.count_call(request, || self.ask_model(prepared, &model, request))
+    }
+
+    /// Counts a model call against the limit of its turn, unless it was not sent.
+    fn count_call<T>(self, request: &AskRequest, call: impl FnOnce() -> Result<T, AskError>) -> Result<T, AskError> {
+        let Some(turn) = &request.turn else { return call() };
+        let max_count = self.engine.settings().ask.max_calls_per_turn;
+        if !self.engine.writer()?.count_model_call(turn, max_count, self.engine.now()).map_err(EngineError::from)? {
+            return Err(AskError::CallLimit { limit: max_count });
         }
-        let result = self.ask_model(prepared, &model, request);
-        if let (Some(turn), Err(error)) = (&request.turn, &result)
-            && error.was_not_sent()
-        {
+        let result = call();
+        if result.as_ref().is_err_and(AskError::was_not_sent) {
             self.engine.writer()?.uncount_model_call(turn).map_err(EngineError::from)?;
         }
         result
@@ -205,7 +210,8 @@ impl QuestionService<'_> {
         }
     }
 
-    fn prepare(self, request: &AskRequest) -> Result<PreparedQuestion, AskError> {
+    /// The question without secrets, if it is neither empty nor too long.
+    fn checked_question(self, request: &AskRequest) -> Result<String, AskError> {
         let question = without_secrets(request.question.trim());
         if question.is_empty() {
             return Err(AskError::InvalidArgs("the question is empty".to_owned()));
@@ -215,6 +221,11 @@ impl QuestionService<'_> {
             let message = format!("the question has {length} characters; at most {MAX_QUESTION_CHARS} are allowed");
             return Err(AskError::InvalidArgs(message));
         }
+        Ok(question)
+    }
+
+    fn prepare(self, request: &AskRequest) -> Result<PreparedQuestion, AskError> {
+        let question = self.checked_question(request)?;
         if request.reference.trim().is_empty() {
             return Err(AskError::InvalidArgs("the session reference is empty".to_owned()));
         }

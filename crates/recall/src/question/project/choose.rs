@@ -15,10 +15,12 @@ use super::{AnswerItem, AnswerSentence, MemoryKind, ProjectAnswer};
 use crate::facts::{FileTouch, KnownError};
 use crate::question::Confidence;
 
-/// Maximum number of items in an answer, and of sentences in all: about one screen.
+/// Maximum number of items that are evidence for an answer.
+const MAX_EVIDENCE: usize = 12;
+/// Maximum number of items and sentences that are shown: about one screen.
 const MAX_ITEMS: usize = 4;
 const MAX_SENTENCES: usize = 9;
-/// Items below this share of the best score are left out.
+/// Items below this share of the best score are not shown.
 const MIN_SHARE_OF_BEST: f32 = 0.55;
 /// A fact must cover at least this much of the question, unless the question names its subject.
 const MIN_FACT_COVERAGE: f32 = 0.34;
@@ -66,8 +68,7 @@ pub fn answer_from_evidence(
     items.extend(chooser.passage_items());
     items.sort_by(|a, b| b.score.total_cmp(&a.score));
     let best = items.first().map_or(0.0, |item| item.score);
-    items.retain(|item| item.score >= best * MIN_SHARE_OF_BEST);
-    compose(items, chooser.confidence(best))
+    compose(items, confidence(best))
 }
 
 struct Chooser<'a> {
@@ -109,7 +110,7 @@ impl Chooser<'_> {
             items.push((candidate, 1.2 * candidate.trust));
         }
         items.sort_by(|a, b| b.1.total_cmp(&a.1));
-        items.truncate(2 * MAX_ITEMS);
+        items.truncate(MAX_EVIDENCE);
         items.into_iter().map(|(candidate, score)| self.item(candidate, score, &candidates)).collect()
     }
 
@@ -177,20 +178,37 @@ impl Chooser<'_> {
         });
         items.collect()
     }
+}
 
-    fn confidence(&self, best: f32) -> Confidence {
-        match best {
-            best if best >= GOOD_SCORE => Confidence::High,
-            best if best >= FAIR_SCORE => Confidence::Medium,
-            _ => Confidence::Low,
+impl ProjectAnswer {
+    /// The best items within one screen.
+    #[must_use]
+    pub fn within_one_screen(&self) -> Self {
+        let best = self.items.first().map_or(0.0, |item| item.score);
+        let mut left = MAX_SENTENCES;
+        let mut items = Vec::new();
+        for item in self.items.iter().take(MAX_ITEMS).filter(|item| item.score >= best * MIN_SHARE_OF_BEST) {
+            let sentences: Vec<AnswerSentence> = item.sentences.iter().take(left).cloned().collect();
+            left -= sentences.len();
+            if !sentences.is_empty() {
+                items.push(AnswerItem { sentences, ..item.clone() });
+            }
         }
+        Self { items, ..self.clone() }
     }
 }
 
-/// The best items within one screen. What was said already is not repeated.
+fn confidence(best: f32) -> Confidence {
+    match best {
+        best if best >= GOOD_SCORE => Confidence::High,
+        best if best >= FAIR_SCORE => Confidence::Medium,
+        _ => Confidence::Low,
+    }
+}
+
+/// The items that say something new, best first.
 fn compose(items: Vec<AnswerItem>, confidence: Confidence) -> ProjectAnswer {
     let mut kept: Vec<AnswerItem> = Vec::new();
-    let mut left = MAX_SENTENCES;
     for mut item in items {
         let is_known =
             |sentence: &AnswerSentence| kept.iter().flat_map(|item| &item.sentences).any(|known| known == sentence);
@@ -200,12 +218,9 @@ fn compose(items: Vec<AnswerItem>, confidence: Confidence) -> ProjectAnswer {
             seen.push(sentence.clone());
             is_new
         });
-        item.sentences.truncate(left);
-        if item.sentences.is_empty() || kept.len() == MAX_ITEMS {
-            continue;
+        if !item.sentences.is_empty() && kept.len() < MAX_EVIDENCE {
+            kept.push(item);
         }
-        left -= item.sentences.len();
-        kept.push(item);
     }
     // Only passages were found: no memory has an answer that was checked.
     let is_checked = kept.first().is_some_and(|item| item.memory != MemoryKind::Passage);

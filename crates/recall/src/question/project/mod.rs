@@ -146,6 +146,11 @@ pub struct ProjectAnswer {
 }
 
 impl ProjectAnswer {
+    /// The answer if nothing is known.
+    pub fn nothing() -> Self {
+        Self { items: Vec::new(), confidence: Confidence::Low, notes: Vec::new() }
+    }
+
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()

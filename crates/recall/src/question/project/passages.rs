@@ -124,7 +124,12 @@ fn is_quotable(entry: &Entry) -> bool {
             | EntryKind::Recap
             | EntryKind::Call
     );
-    is_said && (entry.tool.is_some() || !entry.text.trim().is_empty())
+    // Earlier questions to this memory repeat the words of the question and answer nothing.
+    let is_own = entry
+        .tool
+        .as_ref()
+        .is_some_and(|tool| tool.name.contains("rethread") || tool.target.trim_start().starts_with("rethread "));
+    is_said && !is_own && (entry.tool.is_some() || !entry.text.trim().is_empty())
 }
 
 /// Byte ranges of the sentences and lines of a text.
