@@ -10,9 +10,9 @@ use rethread_store::{EntityQuery, FactQuery, ReadStore, SessionFilter, SessionKe
 use crate::{AskingSession, EngineError, FileRequest, FixRequest, QuestionService};
 
 /// Hits from which exchanges are taken.
-const MAX_HITS: usize = 24;
+const MAX_HITS: usize = 40;
 /// Exchanges read for passages.
-const MAX_EXCHANGES: usize = 10;
+const MAX_EXCHANGES: usize = 16;
 /// Sessions listed for a question about a time.
 const MAX_SESSIONS: u64 = 4;
 /// Episodes read of a file's history.
@@ -144,17 +144,17 @@ impl QuestionService<'_> {
         };
         let (found, _) = self.engine.index().with_snapshot(store, |snapshot| search(store, snapshot, input))?;
         let best = found.hits.iter().map(|hit| hit.score).fold(f32::EPSILON, f32::max);
-        let mut seen = Vec::new();
-        let mut exchanges = Vec::new();
+        let mut exchanges: Vec<Exchange> = Vec::new();
         for hit in found.hits {
-            let SearchHit { session, key, score, .. } = hit;
-            if seen.contains(&key) || exchanges.len() == MAX_EXCHANGES {
-                continue;
+            let SearchHit { session, key, score, entry, .. } = hit;
+            let relative = (entry.seq, (score / best).clamp(0.0, 1.0));
+            let is_same = |one: &&mut Exchange| one.session.id == session.id && one.episode == key.number;
+            if let Some(known) = exchanges.iter_mut().find(is_same) {
+                known.hits.push(relative);
+            } else if exchanges.len() < MAX_EXCHANGES {
+                let entries = store.episode_entries(key)?;
+                exchanges.push(Exchange { session, episode: key.number, entries, hits: vec![relative] });
             }
-            seen.push(key);
-            let entries = store.episode_entries(key)?;
-            let search_score = (score / best).clamp(0.0, 1.0);
-            exchanges.push(Exchange { session, episode: key.number, entries, search_score });
         }
         Ok(exchanges)
     }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use rethread_model::Timestamp;
+use rethread_model::{SessionId, Timestamp};
 use rethread_store::FactRow;
 
 use super::events::{event_candidates, file_item};
@@ -22,6 +22,9 @@ const MAX_ITEMS: usize = 4;
 const MAX_SENTENCES: usize = 9;
 /// Items below this share of the best score are not shown.
 const MIN_SHARE_OF_BEST: f32 = 0.55;
+/// Exchanges of the same session are joined up to this many sentences, if they fit nearly as well as the best.
+const MAX_PASSAGE_SENTENCES: usize = 5;
+const MIN_SHARE_IN_SESSION: f32 = 0.7;
 /// A fact must cover at least this much of the question, unless the question names its subject.
 const MIN_FACT_COVERAGE: f32 = 0.34;
 /// A passage must cover at least this much of the question, or have [`MANY_WORDS`] of its words.
@@ -148,7 +151,9 @@ impl Chooser<'_> {
     fn file_items(&self) -> Vec<AnswerItem> {
         let likelihood = self.shape.likelihood(MemoryKind::File);
         let items = self.evidence.files.iter().filter_map(|(name, touches)| file_item(name, touches, self.now));
-        items.map(|item| AnswerItem { score: 0.2 + 0.75 * likelihood, ..item }).collect()
+        // A question that only mentions a file is about something else.
+        let factor = if self.shape.is_mostly(MemoryKind::File) { 0.95 } else { 0.4 };
+        items.map(|item| AnswerItem { score: factor * likelihood, ..item }).collect()
     }
 
     /// Sessions answer questions without a topic, such as "where did we stop?".
@@ -172,11 +177,23 @@ impl Chooser<'_> {
             .passages
             .iter()
             .filter(|passage| passage.topic_len > 0 && (passage.coverage >= least || passage.topic_len >= MANY_WORDS));
-        let items = fitting.map(|passage| {
-            let item = passage.item.clone();
-            AnswerItem { score: item.score * PASSAGE_WEIGHT, ..item }
-        });
-        items.collect()
+        let mut fitting: Vec<&PassageCandidate> = fitting.collect();
+        fitting.sort_by(|a, b| b.item.score.total_cmp(&a.item.score));
+        let mut items: Vec<(SessionId, AnswerItem)> = Vec::new();
+        for passage in fitting {
+            let session = self.evidence.exchanges[passage.exchange].session.id;
+            let item = AnswerItem { score: passage.item.score * PASSAGE_WEIGHT, ..passage.item.clone() };
+            match items.iter_mut().find(|(other, _)| *other == session) {
+                // Exchanges of one session about the same are one item.
+                Some((_, first)) if first.sentences.len() + item.sentences.len() <= MAX_PASSAGE_SENTENCES => {
+                    if item.score >= first.score * MIN_SHARE_IN_SESSION {
+                        first.sentences.extend(item.sentences);
+                    }
+                }
+                _ => items.push((session, item)),
+            }
+        }
+        items.into_iter().map(|(_, item)| item).collect()
     }
 }
 

@@ -12,13 +12,17 @@ use crate::question::entry_text;
 use crate::quote::quote_short;
 
 /// Maximum length of a quoted part, in characters; sentences are quoted whole where they fit.
-const PART_CHARS: usize = 420;
+const PART_CHARS: usize = 460;
 /// Maximum length of a quoted prompt, in characters.
 const PROMPT_CHARS: usize = 200;
 /// Bytes of one entry that are read; the rest is a paste or a log.
 const MAX_ENTRY_BYTES: usize = 16_000;
 /// Entries of one exchange that are read.
 const MAX_ENTRIES: usize = 400;
+/// Added to the score of a part in an entry that the search found.
+const HIT_BONUS: f32 = 0.1;
+/// Entries before a part that count as its context.
+const NEAR_ENTRIES: usize = 3;
 /// A second part of the same exchange is quoted if it fits at least this well, compared with the best.
 const MIN_SECOND_PART: f32 = 0.75;
 
@@ -31,8 +35,14 @@ pub struct Exchange {
     pub episode: u64,
     /// Its entries, oldest first.
     pub entries: Vec<Entry>,
-    /// Score of the search, relative to the best hit, 0 to 1.
-    pub search_score: f32,
+    /// Seqs of the entries that the search found, with their scores relative to the best hit, 0 to 1; best first.
+    pub hits: Vec<(u64, f32)>,
+}
+
+impl Exchange {
+    fn search_score(&self) -> f32 {
+        self.hits.first().map_or(0.0, |(_, score)| *score)
+    }
 }
 
 /// The best part of an exchange.
@@ -44,6 +54,17 @@ pub(super) struct PassageCandidate {
     pub(super) coverage: f32,
     /// Number of words that say what the question is about.
     pub(super) topic_len: usize,
+}
+
+/// What stands around a part: the less near, the less it says about the part.
+#[derive(Clone, Copy)]
+struct PartContext {
+    /// The rest of the entry.
+    entry: TermSet,
+    /// The texts before it.
+    before: TermSet,
+    /// The prompt and the name of the session.
+    topic: TermSet,
 }
 
 /// A run of sentences in an entry.
@@ -75,7 +96,10 @@ pub(super) fn passages(
     let finder = PartFinder { shape, rarity: terms.rarity(&sets) };
     let mut all = Vec::new();
     for (index, (exchange, entries)) in exchanges.iter().zip(&read).enumerate() {
-        if let Some(found) = finder.passage(exchange, entries, now) {
+        let session = &exchange.session;
+        let names = [session.name.as_deref(), session.project.as_deref()].into_iter().flatten();
+        let named = terms.find(&names.collect::<Vec<_>>().join("\n"), splitter);
+        if let Some(found) = finder.passage(exchange, entries, named, now) {
             let (item, quoted) = found;
             let coverage = finder.rarity.coverage(quoted);
             all.push(PassageCandidate { exchange: index, item, coverage, topic_len: terms.topic_len_of(quoted) });
@@ -164,13 +188,24 @@ struct PartFinder<'a> {
 
 impl PartFinder<'_> {
     /// The best part of an exchange with its prompt, and the terms they have.
-    fn passage(&self, exchange: &Exchange, entries: &[ReadEntry], now: Timestamp) -> Option<(AnswerItem, TermSet)> {
+    fn passage(
+        &self,
+        exchange: &Exchange,
+        entries: &[ReadEntry],
+        named: TermSet,
+        now: Timestamp,
+    ) -> Option<(AnswerItem, TermSet)> {
         let is_prompt =
             |read: &&ReadEntry| matches!(exchange.entries[read.index].kind, EntryKind::Prompt | EntryKind::Task);
         let prompt = entries.iter().find(is_prompt);
-        let asked = prompt.map_or_else(TermSet::default, |prompt| prompt.terms);
-        let mut parts: Vec<Part> =
-            (0..entries.len()).filter_map(|at| self.best_part(exchange, &entries[at], at, asked)).collect();
+        let topic = prompt.map_or(named, |prompt| prompt.terms.with(named));
+        let mut parts: Vec<Part> = Vec::new();
+        for (at, read) in entries.iter().enumerate() {
+            let near = entries[at.saturating_sub(NEAR_ENTRIES)..at].iter();
+            let before = near.fold(TermSet::default(), |all, near| all.with(near.terms));
+            let context = PartContext { entry: read.terms, before, topic };
+            parts.extend(self.best_part(exchange, read, at, context));
+        }
         parts.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
         let is_reply = |part: &&Part| !is_prompt(&&entries[part.entry]);
         let best = parts.first()?;
@@ -212,13 +247,19 @@ impl PartFinder<'_> {
             quoted = quoted.with(prompt.terms);
             score = score.max(own.map_or(0.0, |own| own.score));
         }
-        let score = score * (0.75 + 0.25 * exchange.search_score);
+        if reply.is_none() {
+            // A question without a reply answers nothing.
+            score *= if prompt.is_some_and(|prompt| prompt.text.trim_end().ends_with('?')) { 0.4 } else { 0.8 };
+        }
+        let score = score * (0.75 + 0.25 * exchange.search_score());
         (!sentences.is_empty()).then_some((AnswerItem { memory: MemoryKind::Passage, sentences, score }, quoted))
     }
 
     /// The run of sentences of an entry that fits the question best.
-    fn best_part(&self, exchange: &Exchange, read: &ReadEntry, at: usize, asked: TermSet) -> Option<Part> {
+    fn best_part(&self, exchange: &Exchange, read: &ReadEntry, at: usize, context: PartContext) -> Option<Part> {
         let entry = &exchange.entries[read.index];
+        let found = exchange.hits.iter().find(|(seq, _)| *seq == entry.seq);
+        let bonus = found.map_or(0.0, |(_, score)| HIT_BONUS * score);
         let mut best: Option<Part> = None;
         for first in 0..read.units.len() {
             let mut terms = TermSet::default();
@@ -231,8 +272,15 @@ impl PartFinder<'_> {
                 terms = terms.with(*found);
                 last += 1;
             }
+            // What a colon announces belongs to it.
+            if let Some((range, found)) = read.units.get(last)
+                && read.text[start..range.start].trim_end().ends_with(':')
+            {
+                terms = terms.with(*found);
+                last += 1;
+            }
             let range = start..read.units[last - 1].0.end;
-            let score = self.score(entry, &read.text[range.clone()], terms, read.terms, asked);
+            let score = self.score(entry, &read.text[range.clone()], terms, context) + bonus;
             if best.as_ref().is_none_or(|best| score > best.score) {
                 best = Some(Part { entry: at, range, terms, score });
             }
@@ -240,14 +288,15 @@ impl PartFinder<'_> {
         best
     }
 
-    fn score(&self, entry: &Entry, text: &str, terms: TermSet, entry_terms: TermSet, asked: TermSet) -> f32 {
+    fn score(&self, entry: &Entry, text: &str, terms: TermSet, context: PartContext) -> f32 {
         let own = self.rarity.coverage(terms);
+        let in_entry = self.rarity.coverage(terms.with(context.entry));
+        let near = self.rarity.coverage(terms.with(context.entry).with(context.before));
+        let topic = self.rarity.coverage(terms.with(context.entry).with(context.before).with(context.topic));
+        let mut score = own + 0.35 * (in_entry - own) + 0.3 * (near - in_entry) + 0.25 * (topic - near);
         if own <= 0.0 {
-            return 0.0;
+            score *= 0.6;
         }
-        let near = self.rarity.coverage(terms.with(entry_terms));
-        let with_prompt = self.rarity.coverage(terms.with(entry_terms).with(asked));
-        let mut score = own + 0.35 * (near - own) + 0.25 * (with_prompt - near);
         let lower = text.to_lowercase();
         if self.answer_cues().iter().any(|cue| lower.contains(cue)) {
             score += 0.12;
