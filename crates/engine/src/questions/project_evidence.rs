@@ -1,6 +1,6 @@
 //! Collects what the memories have for a project question: facts, file histories, sessions and exchanges.
 
-use rethread_model::{EntityKind, FactState, Predicate, Session, relative_path};
+use rethread_model::{EntityKind, EntryKind, FactState, Predicate, Session, relative_path};
 use rethread_recall::{
     Exchange, FeatureWeights, KnownError, MemoryKind, ProjectEvidence, QuestionShape, SearchHit, SearchInput,
     SearchQuery, SessionEvidence, TimePhrase, TimeSpan, known_errors, search,
@@ -152,7 +152,11 @@ impl QuestionService<'_> {
             if let Some(known) = exchanges.iter_mut().find(is_same) {
                 known.hits.push(relative);
             } else if exchanges.len() < MAX_EXCHANGES {
-                let entries = store.episode_entries(key)?;
+                let mut entries = store.episode_entries(key)?;
+                if let Some(last) = entries.last() {
+                    let next = store.entry_at(key.session, last.seq + 1)?;
+                    entries.extend(next.filter(|next| next.kind == EntryKind::Prompt));
+                }
                 exchanges.push(Exchange { session, episode: key.number, entries, hits: vec![relative] });
             }
         }

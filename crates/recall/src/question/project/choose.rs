@@ -27,8 +27,12 @@ const MAX_PASSAGE_SENTENCES: usize = 5;
 const MIN_SHARE_IN_SESSION: f32 = 0.7;
 /// A fact must cover at least this much of the question, unless the question names its subject.
 const MIN_FACT_COVERAGE: f32 = 0.34;
+/// An exchange in which a fact was stated is quoted with it from this coverage on.
+const MIN_NEAR_COVERAGE: f32 = 0.15;
 /// A passage must cover at least this much of the question, or have [`MANY_WORDS`] of its words.
 const MIN_PASSAGE_COVERAGE: f32 = 0.45;
+/// With two of its words, this much is enough for a weak answer.
+const MIN_WEAK_COVERAGE: f32 = 0.3;
 const MIN_FOREIGN_COVERAGE: f32 = 0.2;
 const MANY_WORDS: usize = 4;
 /// From these scores on, the answer is probably right.
@@ -103,7 +107,7 @@ impl Chooser<'_> {
             if !is_topic && !(is_list && self.shape.is_mostly(candidate.memory)) {
                 continue;
             }
-            let fit = if is_list { 0.7 } else { 0.75 * coverage + 0.25 * candidate.named };
+            let fit = if is_list { 0.7 } else { 0.65 * coverage + 0.4 * candidate.named };
             let fit = fit + self.search_bonus(candidate);
             let newness = 0.03 * (1.0 - age as f32 / count);
             let score = fit * (0.5 + 0.5 * likelihood) * candidate.trust + newness;
@@ -139,7 +143,7 @@ impl Chooser<'_> {
             let exchange = &self.evidence.exchanges[passage.exchange];
             candidate.episodes.contains(&(exchange.session.id, exchange.episode))
         };
-        let fitting = self.passages.iter().filter(is_same).filter(|passage| passage.coverage >= MIN_FACT_COVERAGE);
+        let fitting = self.passages.iter().filter(is_same).filter(|passage| passage.coverage >= MIN_NEAR_COVERAGE);
         fitting.max_by(|a, b| a.item.score.total_cmp(&b.item.score))
     }
 
@@ -173,10 +177,10 @@ impl Chooser<'_> {
 
     fn passage_items(&self) -> Vec<AnswerItem> {
         let least = if self.terms.is_english { MIN_PASSAGE_COVERAGE } else { MIN_FOREIGN_COVERAGE };
-        let fitting = self
-            .passages
-            .iter()
-            .filter(|passage| passage.topic_len > 0 && (passage.coverage >= least || passage.topic_len >= MANY_WORDS));
+        let fitting = self.passages.iter().filter(|passage| {
+            let is_weak = passage.coverage >= MIN_WEAK_COVERAGE && passage.topic_len >= 2;
+            passage.topic_len > 0 && (passage.coverage >= least || is_weak || passage.topic_len >= MANY_WORDS)
+        });
         let mut fitting: Vec<&PassageCandidate> = fitting.collect();
         fitting.sort_by(|a, b| b.item.score.total_cmp(&a.item.score));
         let mut items: Vec<(SessionId, AnswerItem)> = Vec::new();

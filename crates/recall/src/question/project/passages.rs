@@ -19,8 +19,12 @@ const PROMPT_CHARS: usize = 200;
 const MAX_ENTRY_BYTES: usize = 16_000;
 /// Entries of one exchange that are read.
 const MAX_ENTRIES: usize = 400;
+/// From this likelihood on, a question is about a decision or a preference.
+const LIKELY_VERDICT: f32 = 0.6;
 /// Added to the score of a part in an entry that the search found.
 const HIT_BONUS: f32 = 0.1;
+/// Added to the score of a part with words that such answers have.
+const CUE_BONUS: f32 = 0.16;
 /// Entries before a part that count as its context.
 const NEAR_ENTRIES: usize = 3;
 /// A second part of the same exchange is quoted if it fits at least this well, compared with the best.
@@ -33,7 +37,7 @@ pub struct Exchange {
     pub session: Session,
     /// Number of the episode.
     pub episode: u64,
-    /// Its entries, oldest first.
+    /// Its entries, oldest first, and the next prompt: it often accepts or rejects the last answer.
     pub entries: Vec<Entry>,
     /// Seqs of the entries that the search found, with their scores relative to the best hit, 0 to 1; best first.
     pub hits: Vec<(u64, f32)>,
@@ -207,7 +211,8 @@ impl PartFinder<'_> {
             parts.extend(self.best_part(exchange, read, at, context));
         }
         parts.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
-        let is_reply = |part: &&Part| !is_prompt(&&entries[part.entry]);
+        let is_asked = |read: &ReadEntry| prompt.is_some_and(|prompt| std::ptr::eq(prompt, read));
+        let is_reply = |part: &&Part| !is_asked(&entries[part.entry]);
         let best = parts.first()?;
         let reply = parts.iter().find(is_reply).filter(|part| part.score > 0.0);
         let second = reply.and_then(|reply| {
@@ -233,9 +238,20 @@ impl PartFinder<'_> {
             sentences.push(AnswerSentence::new(format!("{} \"{text}\"{place}.", speaker(entry)), source(entry)));
             quoted = quoted.with(part.terms);
         }
+        if let Some(verdict) = entries.last().filter(|last| is_prompt(last) && !is_asked(last))
+            && self.asks_for_verdict()
+            && verdict.terms.len() > 0
+        {
+            let entry = &exchange.entries[verdict.index];
+            let text = format!("You said then: \"{}\".", quote_short(&verdict.text, PROMPT_CHARS));
+            if !sentences.iter().any(|known: &AnswerSentence| known.sources[0].line == entry.location.line) {
+                sentences.push(AnswerSentence::new(text, source(entry)));
+                quoted = quoted.with(verdict.terms);
+            }
+        }
         if let Some(prompt) = prompt {
             let entry = &exchange.entries[prompt.index];
-            let own = parts.iter().find(|part| std::ptr::eq(&raw const entries[part.entry], prompt));
+            let own = parts.iter().find(|part| is_asked(&entries[part.entry]));
             // A long prompt is quoted where it fits best, a short one whole.
             let text = match own {
                 Some(own) if prompt.text.chars().count() > PROMPT_CHARS => said(own).1,
@@ -294,12 +310,13 @@ impl PartFinder<'_> {
         let near = self.rarity.coverage(terms.with(context.entry).with(context.before));
         let topic = self.rarity.coverage(terms.with(context.entry).with(context.before).with(context.topic));
         let mut score = own + 0.35 * (in_entry - own) + 0.3 * (near - in_entry) + 0.25 * (topic - near);
-        if own <= 0.0 {
-            score *= 0.6;
-        }
         let lower = text.to_lowercase();
-        if self.answer_cues().iter().any(|cue| lower.contains(cue)) {
-            score += 0.12;
+        let has_cue = self.answer_cues().iter().any(|cue| lower.contains(cue));
+        if own <= 0.0 {
+            score *= if has_cue { 0.8 } else { 0.6 };
+        }
+        if has_cue {
+            score += CUE_BONUS;
         }
         if is_announcement(&lower) {
             score *= 0.7;
@@ -313,10 +330,27 @@ impl PartFinder<'_> {
         score * kind
     }
 
+    /// Whether the question is about what a human decided or wants.
+    fn asks_for_verdict(&self) -> bool {
+        let kinds = [MemoryKind::Decision, MemoryKind::Preference];
+        kinds.into_iter().any(|kind| self.shape.likelihood(kind) >= LIKELY_VERDICT)
+    }
+
     /// Words that answers to this kind of question have.
     fn answer_cues(&self) -> &'static [&'static str] {
         if self.shape.asks_why || self.shape.is_mostly(MemoryKind::Cause) {
-            &["because", "since ", "due to", "root cause", "the issue", "the problem", "turns out", "reason", "so that"]
+            &[
+                "because",
+                "caused by",
+                "since ",
+                "due to",
+                "root cause",
+                "the issue",
+                "the problem",
+                "turns out",
+                "reason",
+                "so that",
+            ]
         } else if self.shape.is_mostly(MemoryKind::Fix) {
             &["fix", "changed", "replaced", "added", "resolved", "solution", "now pass", "the issue", "root cause"]
         } else if self.shape.is_mostly(MemoryKind::Decision) || self.shape.is_mostly(MemoryKind::Preference) {
@@ -339,6 +373,7 @@ fn speaker(entry: &Entry) -> &'static str {
         EntryKind::Call => "A tool call:",
         EntryKind::Summary | EntryKind::Recap => "A summary says:",
         EntryKind::Note => "A note of yours:",
+        EntryKind::Prompt | EntryKind::Task => "You said:",
         _ => "The agent said:",
     }
 }

@@ -162,9 +162,10 @@ impl QuestionShape {
             }
         }
         let files = file_names(question);
-        if files.is_empty() {
-            points[File as usize] = 0.0;
-        }
+        // Only a question with the name of a file asks for its history, and hardly for the last session.
+        let (file, session) = if files.is_empty() { (0.0, 1.0) } else { (1.5, 0.4) };
+        points[File as usize] *= file;
+        points[Session as usize] *= session;
         let best = points.iter().copied().fold(CLEAR_POINTS, f32::max);
         let likelihood = points.map(|points| BASE_LIKELIHOOD + (1.0 - BASE_LIKELIHOOD) * points / best);
         let asks_when = matches!(words.first(), Some(&("when" | "who"))) || lower.contains("how long ago");

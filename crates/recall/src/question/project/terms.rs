@@ -36,7 +36,7 @@ const SYNONYMS: [&str; 22] = [
 ];
 
 /// Words of a question that name the kind of answer.
-const CUE_WORDS: &str = "again agree agreed allowed always answer answered avoid avoided avoiding before break breaks broke broken \
+const CUE_WORDS: &str = "ago catch leave next open step steps off again agree agreed allowed always answer answered avoid avoided avoiding before break breaks broke broken \
     cause caused causes causing change changed changes changing choice choose chose chosen come convention \
     conventions day decide decided decision decisions edit edited error errors exactly fail failed failing \
     fails failure failures fix fixed fixes fixing forbidden handle handled happen happened happens help helped \
