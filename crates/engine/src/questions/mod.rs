@@ -210,22 +210,8 @@ impl QuestionService<'_> {
         }
     }
 
-    /// The question without secrets, if it is neither empty nor too long.
-    fn checked_question(self, request: &AskRequest) -> Result<String, AskError> {
-        let question = without_secrets(request.question.trim());
-        if question.is_empty() {
-            return Err(AskError::InvalidArgs("the question is empty".to_owned()));
-        }
-        let length = question.chars().count();
-        if length > MAX_QUESTION_CHARS {
-            let message = format!("the question has {length} characters; at most {MAX_QUESTION_CHARS} are allowed");
-            return Err(AskError::InvalidArgs(message));
-        }
-        Ok(question)
-    }
-
     fn prepare(self, request: &AskRequest) -> Result<PreparedQuestion, AskError> {
-        let question = self.checked_question(request)?;
+        let question = checked_question(request)?;
         if request.reference.trim().is_empty() {
             return Err(AskError::InvalidArgs("the session reference is empty".to_owned()));
         }
@@ -303,6 +289,20 @@ impl QuestionService<'_> {
         let words = question_prompt(&session, name, &prepared.question);
         (own_request("question", &words.system, words.prompt, max_output_tokens), session)
     }
+}
+
+/// The question without secrets, if it is neither empty nor too long.
+fn checked_question(request: &AskRequest) -> Result<String, AskError> {
+    let question = without_secrets(request.question.trim());
+    if question.is_empty() {
+        return Err(AskError::InvalidArgs("the question is empty".to_owned()));
+    }
+    let length = question.chars().count();
+    if length > MAX_QUESTION_CHARS {
+        let message = format!("the question has {length} characters; at most {MAX_QUESTION_CHARS} are allowed");
+        return Err(AskError::InvalidArgs(message));
+    }
+    Ok(question)
 }
 
 /// The cache key of a question: without differences in spacing, case and closing punctuation.

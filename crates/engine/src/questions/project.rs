@@ -11,7 +11,7 @@ use rethread_recall::{
 use rethread_store::{PROJECT_QUESTION_MARK, ReadStore, SessionNumber, SessionQuestion, SessionScope};
 use serde_json::Value;
 
-use super::{AskError, AskRequest, normalize_question};
+use super::{AskError, AskRequest, checked_question, normalize_question};
 use crate::awareness::without_secrets;
 use crate::models::{ConfiguredModel, own_request};
 use crate::{EngineError, PlannedCost, QuestionService};
@@ -142,7 +142,7 @@ impl QuestionService<'_> {
     }
 
     fn prepare_project(self, request: &AskRequest, scope: &SessionScope) -> Result<PreparedProjectQuestion, AskError> {
-        let question = self.checked_question(request)?;
+        let question = checked_question(request)?;
         let Some(store) = self.engine.reader()? else {
             let evidence = ProjectAnswer::nothing();
             return Ok(PreparedProjectQuestion { store: None, question, evidence, cache_key: None });

@@ -179,7 +179,7 @@ impl QuestionService<'_> {
             let TimePhrase::Span(span) = time else { return None };
             Some(span)
         });
-        // Sessions that ended before the time cannot be told apart in SQL, so more are read than shown.
+        // The time is compared here and not in SQL, so more sessions are read than shown.
         let limit = Some(if time.is_some() { 200 } else { MAX_SESSIONS });
         let filter = SessionFilter { scope: scope.clone(), limit, ..SessionFilter::default() };
         let mut found = Vec::new();

@@ -9,9 +9,9 @@ use serde_json::json;
 use crate::project_sessions::{PROJECT, engine, project_home};
 
 /// A question with the words that the first item of its answer has. Alternatives are separated by `|`.
-type Question = (&'static str, &'static str);
+type AskedQuestion = (&'static str, &'static str);
 
-const FIXES: [Question; 10] = [
+const FIXES: [AskedQuestion; 10] = [
     ("how did we fix the connection timeout to the database?", "20"),
     ("Error: connection timeout to database after 7000ms", "max: 20|20 connections"),
     ("the db connection times out again, what helped last time?", "20"),
@@ -24,7 +24,7 @@ const FIXES: [Question; 10] = [
     ("how did we get sharp to work in the image?", "debian"),
 ];
 
-const DECISIONS: [Question; 10] = [
+const DECISIONS: [AskedQuestion; 10] = [
     ("why did we avoid Redis?", "serverless"),
     ("why not redis", "serverless"),
     ("why did we roll back the redis changes?", "serverless"),
@@ -37,7 +37,7 @@ const DECISIONS: [Question; 10] = [
     ("did we settle on elasticsearch?", "postgres"),
 ];
 
-const PREFERENCES: [Question; 10] = [
+const PREFERENCES: [AskedQuestion; 10] = [
     ("should I use axios?", "ky"),
     ("which library do I want for requests, axios or ky?", "ky"),
     ("am I allowed to push to main?", "pull request|never push"),
@@ -50,7 +50,7 @@ const PREFERENCES: [Question; 10] = [
     ("what do we use for tests?", "vitest"),
 ];
 
-const CAUSES: [Question; 10] = [
+const CAUSES: [AskedQuestion; 10] = [
     ("what caused the JWT bug?", "expiry"),
     ("why were users logged out right after signing in?", "expiry|expiresin"),
     ("what was the root cause of the JWT bug", "expiry"),
@@ -63,7 +63,7 @@ const CAUSES: [Question; 10] = [
     ("what made the invoice test flaky", "utc|local time"),
 ];
 
-const REQUIREMENTS: [Question; 10] = [
+const REQUIREMENTS: [AskedQuestion; 10] = [
     ("what does the mail worker need?", "node 20"),
     ("which node version does the mail worker require?", "node 20"),
     ("what are the prerequisites of the mail worker?", "smtp_url"),
@@ -76,7 +76,7 @@ const REQUIREMENTS: [Question; 10] = [
     ("which base image does sharp need?", "debian|glibc|alpine"),
 ];
 
-const FILES: [Question; 10] = [
+const FILES: [AskedQuestion; 10] = [
     ("who changed src/db.ts?", "src/db.ts was edited"),
     ("when was src/db.ts last changed?", "src/db.ts was edited"),
     ("what happened to src/auth/token.ts?", "src/auth/token.ts was edited"),
@@ -89,7 +89,7 @@ const FILES: [Question; 10] = [
     ("who last changed refresh.ts?", "refresh.ts was edited"),
 ];
 
-const TIMES: [Question; 10] = [
+const TIMES: [AskedQuestion; 10] = [
     ("when did we upgrade node?", "2026-03-17"),
     ("when was zod added?", "2026-03-17"),
     ("how long ago did we install zod?", "14d ago"),
@@ -102,7 +102,7 @@ const TIMES: [Question; 10] = [
     ("since when do we use postgres for the product search?", "7d ago"),
 ];
 
-const LAST: [Question; 10] = [
+const LAST: [AskedQuestion; 10] = [
     ("what were we working on in the last session?", "jwt"),
     ("what were we working on?", "jwt"),
     ("where did we stop?", "jwt"),
@@ -121,7 +121,7 @@ fn ask(engine: &Engine, question: &str) -> AnsweredProjectQuestion {
 }
 
 /// The questions whose answers do not have the expected words in the first item.
-fn missed(engine: &Engine, questions: &[Question; 10]) -> Vec<String> {
+fn missed(engine: &Engine, questions: &[AskedQuestion; 10]) -> Vec<String> {
     let mut missed = Vec::new();
     for (question, expected) in questions {
         let answer = ask(engine, question).answer;
@@ -172,7 +172,7 @@ fn prompt_and_reply_are_quoted_together_in_any_language() {
     home.sync();
     let answer = ask(&home.engine(), "weshalb findet die Suche keine Umlaute?").answer;
     let line = answer.items[0].to_line();
-    assert!(line.contains("normalisiert Umlaute") && line.contains("You asked: \"warum ist"), "{line}");
+    assert!(line.contains("normalisiert Umlaute") && line.contains("The user asked: \"warum ist"), "{line}");
 }
 
 #[test]

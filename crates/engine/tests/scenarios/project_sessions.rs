@@ -1,5 +1,7 @@
 //! A project with twenty sessions: decisions, fixes, causes and preferences among work that has nothing to do with them.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
 use rethread_engine::Engine;
 use rethread_model::{EntityKind, Fact, FactState, Predicate, Timestamp};
 use rethread_testing::{TestHome, TranscriptBuilder, confirmed_fact, with_object};

@@ -104,7 +104,7 @@ impl Chooser<'_> {
             let is_named = candidate.named >= 1.0;
             let is_topic = self.terms.topic_len_of(candidate.terms) > 0 && (coverage >= MIN_FACT_COVERAGE || is_named);
             let likelihood = self.shape.likelihood(candidate.memory);
-            if !is_topic && !(is_list && self.shape.is_mostly(candidate.memory)) {
+            if !(is_topic || is_list && self.shape.is_mostly(candidate.memory)) {
                 continue;
             }
             let fit = if is_list { 0.7 } else { 0.65 * coverage + 0.4 * candidate.named };

@@ -72,7 +72,7 @@ struct PartContext {
 }
 
 /// A run of sentences in an entry.
-struct Part {
+struct TextPart {
     entry: usize,
     range: Range<usize>,
     terms: TermSet,
@@ -203,7 +203,7 @@ impl PartFinder<'_> {
             |read: &&ReadEntry| matches!(exchange.entries[read.index].kind, EntryKind::Prompt | EntryKind::Task);
         let prompt = entries.iter().find(is_prompt);
         let topic = prompt.map_or(named, |prompt| prompt.terms.with(named));
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<TextPart> = Vec::new();
         for (at, read) in entries.iter().enumerate() {
             let near = entries[at.saturating_sub(NEAR_ENTRIES)..at].iter();
             let before = near.fold(TermSet::default(), |all, near| all.with(near.terms));
@@ -212,14 +212,14 @@ impl PartFinder<'_> {
         }
         parts.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
         let is_asked = |read: &ReadEntry| prompt.is_some_and(|prompt| std::ptr::eq(prompt, read));
-        let is_reply = |part: &&Part| !is_asked(&entries[part.entry]);
+        let is_reply = |part: &&TextPart| !is_asked(&entries[part.entry]);
         let best = parts.first()?;
         let reply = parts.iter().find(is_reply).filter(|part| part.score > 0.0);
         let second = reply.and_then(|reply| {
             let others = parts.iter().filter(|part| part.entry != reply.entry).find(is_reply);
             others.filter(|part| part.score >= reply.score * MIN_SECOND_PART && part.terms != reply.terms)
         });
-        let said = |part: &Part| {
+        let said = |part: &TextPart| {
             let entry = &exchange.entries[entries[part.entry].index];
             let text = quote_short(&one_line(&entries[part.entry].text[part.range.clone()]), PART_CHARS + 40);
             (entry, text)
@@ -243,7 +243,7 @@ impl PartFinder<'_> {
             && verdict.terms.len() > 0
         {
             let entry = &exchange.entries[verdict.index];
-            let text = format!("You said then: \"{}\".", quote_short(&verdict.text, PROMPT_CHARS));
+            let text = format!("The user said then: \"{}\".", quote_short(&verdict.text, PROMPT_CHARS));
             if !sentences.iter().any(|known: &AnswerSentence| known.sources[0].line == entry.location.line) {
                 sentences.push(AnswerSentence::new(text, source(entry)));
                 quoted = quoted.with(verdict.terms);
@@ -257,7 +257,7 @@ impl PartFinder<'_> {
                 Some(own) if prompt.text.chars().count() > PROMPT_CHARS => said(own).1,
                 _ => quote_short(&prompt.text, PROMPT_CHARS),
             };
-            let sentence = AnswerSentence::new(format!("You asked: \"{text}\"."), source(entry));
+            let sentence = AnswerSentence::new(format!("The user asked: \"{text}\"."), source(entry));
             let is_better = own.is_some_and(|own| reply.is_none_or(|reply| own.score > reply.score));
             sentences.insert(if is_better { 0 } else { sentences.len() }, sentence);
             quoted = quoted.with(prompt.terms);
@@ -272,11 +272,11 @@ impl PartFinder<'_> {
     }
 
     /// The run of sentences of an entry that fits the question best.
-    fn best_part(&self, exchange: &Exchange, read: &ReadEntry, at: usize, context: PartContext) -> Option<Part> {
+    fn best_part(&self, exchange: &Exchange, read: &ReadEntry, at: usize, context: PartContext) -> Option<TextPart> {
         let entry = &exchange.entries[read.index];
         let found = exchange.hits.iter().find(|(seq, _)| *seq == entry.seq);
         let bonus = found.map_or(0.0, |(_, score)| HIT_BONUS * score);
-        let mut best: Option<Part> = None;
+        let mut best: Option<TextPart> = None;
         for first in 0..read.units.len() {
             let mut terms = TermSet::default();
             let start = read.units[first].0.start;
@@ -298,7 +298,7 @@ impl PartFinder<'_> {
             let range = start..read.units[last - 1].0.end;
             let score = self.score(entry, &read.text[range.clone()], terms, context) + bonus;
             if best.as_ref().is_none_or(|best| score > best.score) {
-                best = Some(Part { entry: at, range, terms, score });
+                best = Some(TextPart { entry: at, range, terms, score });
             }
         }
         best
@@ -372,8 +372,8 @@ fn speaker(entry: &Entry) -> &'static str {
     match entry.kind {
         EntryKind::Call => "A tool call:",
         EntryKind::Summary | EntryKind::Recap => "A summary says:",
-        EntryKind::Note => "A note of yours:",
-        EntryKind::Prompt | EntryKind::Task => "You said:",
+        EntryKind::Note => "A note says:",
+        EntryKind::Prompt | EntryKind::Task => "The user said:",
         _ => "The agent said:",
     }
 }

@@ -95,9 +95,9 @@ fn decision_verb(one: &Decision) -> &'static str {
         (Predicate::Prefers, _) => "Preference:",
         (Predicate::Forbids, _) => "Prohibition:",
         (_, FactState::Hypothesis) => "Proposed, not decided:",
-        (_, FactState::Refuted) if one.closed_by.is_none() && is_human => "You rejected",
+        (_, FactState::Refuted) if one.closed_by.is_none() && is_human => "The user rejected",
         (_, FactState::Refuted) if one.closed_by.is_none() => "Rejected:",
-        _ if is_human => "You decided:",
+        _ if is_human => "The user decided:",
         _ => "Decided:",
     }
 }
