@@ -20,6 +20,7 @@ const MAX_EVIDENCE: usize = 12;
 /// Maximum number of items and sentences that are shown: about one screen.
 const MAX_ITEMS: usize = 4;
 const MAX_SENTENCES: usize = 9;
+const MAX_CHARS: usize = 2_200;
 /// Items below this share of the best score are not shown.
 const MIN_SHARE_OF_BEST: f32 = 0.55;
 /// Exchanges of the same session are joined up to this many sentences, if they fit nearly as well as the best.
@@ -70,7 +71,7 @@ pub fn answer_from_evidence(
     let quoted = passages(&evidence.exchanges, shape, &terms, &mut splitter, now);
     let chooser = Chooser { shape, terms: &terms, evidence, passages: &quoted, now };
     let mut items = chooser.fact_items(&mut splitter);
-    items.extend(chooser.file_items());
+    items.extend(chooser.file_items(&mut splitter));
     items.extend(chooser.session_items());
     items.extend(chooser.passage_items());
     items.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -152,12 +153,16 @@ impl Chooser<'_> {
         self.passage_of(candidate).map_or(0.0, |passage| 0.2 * passage.item.score.min(1.0))
     }
 
-    fn file_items(&self) -> Vec<AnswerItem> {
+    fn file_items(&self, splitter: &mut TermSplitter) -> Vec<AnswerItem> {
         let likelihood = self.shape.likelihood(MemoryKind::File);
-        let items = self.evidence.files.iter().filter_map(|(name, touches)| file_item(name, touches, self.now));
+        let named =
+            self.shape.files.iter().fold(TermSet::default(), |all, name| all.with(self.terms.find(name, splitter)));
+        let others = self.terms.topic_len().saturating_sub(self.terms.topic_len_of(named)) as f32;
         // A question that only mentions a file is about something else.
         let factor = if self.shape.is_mostly(MemoryKind::File) { 0.95 } else { 0.4 };
-        items.map(|item| AnswerItem { score: factor * likelihood, ..item }).collect()
+        let score = factor * likelihood / (1.0 + 0.15 * (others - 1.0).max(0.0));
+        let items = self.evidence.files.iter().filter_map(|(name, touches)| file_item(name, touches, self.now));
+        items.map(|item| AnswerItem { score, ..item }).collect()
     }
 
     /// Sessions answer questions without a topic, such as "where did we stop?".
@@ -206,11 +211,19 @@ impl ProjectAnswer {
     #[must_use]
     pub fn within_one_screen(&self) -> Self {
         let best = self.items.first().map_or(0.0, |item| item.score);
-        let mut left = MAX_SENTENCES;
+        let (mut left, mut chars) = (MAX_SENTENCES, MAX_CHARS);
         let mut items = Vec::new();
         for item in self.items.iter().take(MAX_ITEMS).filter(|item| item.score >= best * MIN_SHARE_OF_BEST) {
-            let sentences: Vec<AnswerSentence> = item.sentences.iter().take(left).cloned().collect();
-            left -= sentences.len();
+            let mut sentences: Vec<AnswerSentence> = Vec::new();
+            for sentence in &item.sentences {
+                let length = sentence.text.chars().count();
+                let is_first = items.is_empty() && sentences.is_empty();
+                if left == 0 || length > chars && !is_first {
+                    break;
+                }
+                (left, chars) = (left - 1, chars.saturating_sub(length));
+                sentences.push(sentence.clone());
+            }
             if !sentences.is_empty() {
                 items.push(AnswerItem { sentences, ..item.clone() });
             }

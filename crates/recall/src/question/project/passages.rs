@@ -12,7 +12,7 @@ use crate::question::entry_text;
 use crate::quote::quote_short;
 
 /// Maximum length of a quoted part, in characters; sentences are quoted whole where they fit.
-const PART_CHARS: usize = 460;
+const PART_CHARS: usize = 640;
 /// Maximum length of a quoted prompt, in characters.
 const PROMPT_CHARS: usize = 200;
 /// Bytes of one entry that are read; the rest is a paste or a log.
@@ -22,13 +22,15 @@ const MAX_ENTRIES: usize = 400;
 /// From this likelihood on, a question is about a decision or a preference.
 const LIKELY_VERDICT: f32 = 0.6;
 /// Added to the score of a part in an entry that the search found.
-const HIT_BONUS: f32 = 0.1;
+const HIT_BONUS: f32 = 0.3;
 /// Added to the score of a part with words that such answers have.
 const CUE_BONUS: f32 = 0.16;
+/// How much the order of the search counts.
+const SEARCH_WEIGHT: f32 = 0.3;
 /// Entries before a part that count as its context.
 const NEAR_ENTRIES: usize = 3;
 /// A second part of the same exchange is quoted if it fits at least this well, compared with the best.
-const MIN_SECOND_PART: f32 = 0.75;
+const MIN_SECOND_PART: f32 = 0.6;
 
 /// A prompt with everything that followed, found by a search.
 #[derive(Clone, Debug)]
@@ -103,7 +105,7 @@ pub(super) fn passages(
         let session = &exchange.session;
         let names = [session.name.as_deref(), session.project.as_deref()].into_iter().flatten();
         let named = terms.find(&names.collect::<Vec<_>>().join("\n"), splitter);
-        if let Some(found) = finder.passage(exchange, entries, named, now) {
+        if let Some(found) = finder.passage(exchange, entries, (named, index), now) {
             let (item, quoted) = found;
             let coverage = finder.rarity.coverage(quoted);
             all.push(PassageCandidate { exchange: index, item, coverage, topic_len: terms.topic_len_of(quoted) });
@@ -196,7 +198,7 @@ impl PartFinder<'_> {
         &self,
         exchange: &Exchange,
         entries: &[ReadEntry],
-        named: TermSet,
+        (named, rank): (TermSet, usize),
         now: Timestamp,
     ) -> Option<(AnswerItem, TermSet)> {
         let is_prompt =
@@ -267,7 +269,8 @@ impl PartFinder<'_> {
             // A question without a reply answers nothing.
             score *= if prompt.is_some_and(|prompt| prompt.text.trim_end().ends_with('?')) { 0.4 } else { 0.8 };
         }
-        let score = score * (0.75 + 0.25 * exchange.search_score());
+        let score =
+            score * (1.0 - SEARCH_WEIGHT + SEARCH_WEIGHT * exchange.search_score() / (1.0 + 0.05 * rank as f32));
         (!sentences.is_empty()).then_some((AnswerItem { memory: MemoryKind::Passage, sentences, score }, quoted))
     }
 
@@ -309,7 +312,7 @@ impl PartFinder<'_> {
         let in_entry = self.rarity.coverage(terms.with(context.entry));
         let near = self.rarity.coverage(terms.with(context.entry).with(context.before));
         let topic = self.rarity.coverage(terms.with(context.entry).with(context.before).with(context.topic));
-        let mut score = own + 0.35 * (in_entry - own) + 0.3 * (near - in_entry) + 0.25 * (topic - near);
+        let mut score = own + 0.35 * (in_entry - own) + 0.3 * (near - in_entry) + 0.35 * (topic - near);
         let lower = text.to_lowercase();
         let has_cue = self.answer_cues().iter().any(|cue| lower.contains(cue));
         if own <= 0.0 {
