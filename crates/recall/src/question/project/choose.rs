@@ -196,7 +196,9 @@ impl Chooser<'_> {
                 // Exchanges of one session about the same are one item.
                 Some((_, first)) if first.sentences.len() + item.sentences.len() <= MAX_PASSAGE_SENTENCES => {
                     if item.score >= first.score * MIN_SHARE_IN_SESSION {
-                        first.sentences.extend(item.sentences);
+                        let known: Vec<AnswerSentence> = first.sentences.clone();
+                        let is_new = |one: &AnswerSentence| known.iter().all(|known| known.sources != one.sources);
+                        first.sentences.extend(item.sentences.into_iter().filter(is_new));
                     }
                 }
                 _ => items.push((session, item)),
