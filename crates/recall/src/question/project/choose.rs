@@ -7,7 +7,7 @@ use rethread_store::FactRow;
 
 use super::events::{event_candidates, file_item};
 use super::fact_items::{FactCandidate, FactReader};
-use super::passages::{Exchange, PassageCandidate, passages};
+use super::passages::{Exchange, PassageCandidate, USER_SAID, passages};
 use super::session_items::{SessionEvidence, session_item};
 use super::shape::QuestionShape;
 use super::terms::{QuestionTerms, TermSet, TermSplitter};
@@ -32,8 +32,8 @@ const MIN_FACT_COVERAGE: f32 = 0.34;
 const MIN_NEAR_COVERAGE: f32 = 0.15;
 /// A passage must cover at least this much of the question, or have [`MANY_WORDS`] of its words.
 const MIN_PASSAGE_COVERAGE: f32 = 0.45;
-/// With two of its words, this much is enough for a weak answer.
-const MIN_WEAK_COVERAGE: f32 = 0.3;
+/// With two of its words or half of them, this much is enough for a weak answer.
+const MIN_WEAK_COVERAGE: f32 = 0.25;
 const MIN_FOREIGN_COVERAGE: f32 = 0.2;
 const MANY_WORDS: usize = 4;
 /// From these scores on, the answer is probably right.
@@ -72,7 +72,7 @@ pub fn answer_from_evidence(
     let chooser = Chooser { shape, terms: &terms, evidence, passages: &quoted, now };
     let mut items = chooser.fact_items(&mut splitter);
     items.extend(chooser.file_items(&mut splitter));
-    items.extend(chooser.session_items());
+    items.extend(chooser.session_items(&mut splitter));
     items.extend(chooser.passage_items());
     items.sort_by(|a, b| b.score.total_cmp(&a.score));
     let best = items.first().map_or(0.0, |item| item.score);
@@ -133,7 +133,11 @@ impl Chooser<'_> {
         }
         if let Some(passage) = self.passage_of(candidate) {
             let known = |sentence: &AnswerSentence| sentences.iter().any(|own| own.sources == sentence.sources);
-            let said = passage.item.sentences.iter().find(|sentence| !known(sentence)).cloned();
+            let mut said: Vec<AnswerSentence> =
+                passage.item.sentences.iter().filter(|sentence| !known(sentence)).cloned().collect();
+            // What the user said about a proposal decides it.
+            said.sort_by_key(|sentence| !sentence.text.starts_with(USER_SAID));
+            said.truncate(if candidate.memory == MemoryKind::Decision { 2 } else { 1 });
             sentences.extend(said);
         }
         AnswerItem { memory: candidate.memory, sentences, score }
@@ -166,24 +170,28 @@ impl Chooser<'_> {
     }
 
     /// Sessions answer questions without a topic, such as "where did we stop?".
-    fn session_items(&self) -> Vec<AnswerItem> {
+    fn session_items(&self, splitter: &mut TermSplitter) -> Vec<AnswerItem> {
         let likelihood = self.shape.likelihood(MemoryKind::Session);
         let topics = self.terms.topic_len() as f32;
         if topics > 1.0 || !self.shape.is_mostly(MemoryKind::Session) {
             return Vec::new();
         }
         let is_short = self.evidence.sessions.len() > 1;
-        let newest = self.evidence.sessions.iter().take(MAX_ITEMS);
-        let items = newest.filter_map(|found| session_item(found, is_short, self.now)).enumerate();
+        let mut items = Vec::new();
+        for (at, found) in self.evidence.sessions.iter().take(MAX_ITEMS).enumerate() {
+            let Some(item) = session_item(found, is_short, self.now) else { continue };
+            let has_topic = self.terms.topic_len_of(self.terms.find(&item.to_line(), splitter)) > 0;
+            let strangeness = if has_topic { 0.0 } else { 0.6 * topics };
+            items.push(AnswerItem { score: 0.95 * likelihood / (1.0 + strangeness) - 0.05 * at as f32, ..item });
+        }
         items
-            .map(|(at, item)| AnswerItem { score: 0.95 * likelihood / (1.0 + 0.6 * topics) - 0.05 * at as f32, ..item })
-            .collect()
     }
 
     fn passage_items(&self) -> Vec<AnswerItem> {
         let least = if self.terms.is_english { MIN_PASSAGE_COVERAGE } else { MIN_FOREIGN_COVERAGE };
         let fitting = self.passages.iter().filter(|passage| {
-            let is_weak = passage.coverage >= MIN_WEAK_COVERAGE && passage.topic_len >= 2;
+            let has_half = 2 * passage.topic_len >= self.terms.topic_len();
+            let is_weak = passage.coverage >= MIN_WEAK_COVERAGE && (passage.topic_len >= 2 || has_half);
             passage.topic_len > 0 && (passage.coverage >= least || is_weak || passage.topic_len >= MANY_WORDS)
         });
         let mut fitting: Vec<&PassageCandidate> = fitting.collect();

@@ -25,6 +25,8 @@ const LIKELY_VERDICT: f32 = 0.6;
 const HIT_BONUS: f32 = 0.3;
 /// Added to the score of a part with words that such answers have.
 const CUE_BONUS: f32 = 0.16;
+/// Begins a sentence that quotes what the user said after an answer.
+pub(super) const USER_SAID: &str = "The user said";
 /// How much the order of the search counts.
 const SEARCH_WEIGHT: f32 = 0.3;
 /// Entries before a part that count as its context.
@@ -245,7 +247,7 @@ impl PartFinder<'_> {
             && verdict.terms.len() > 0
         {
             let entry = &exchange.entries[verdict.index];
-            let text = format!("The user said then: \"{}\".", quote_short(&verdict.text, PROMPT_CHARS));
+            let text = format!("{USER_SAID} then: \"{}\".", quote_short(&verdict.text, PROMPT_CHARS));
             if !sentences.iter().any(|known: &AnswerSentence| known.sources[0].line == entry.location.line) {
                 sentences.push(AnswerSentence::new(text, source(entry)));
                 quoted = quoted.with(verdict.terms);

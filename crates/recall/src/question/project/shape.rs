@@ -10,7 +10,7 @@ const CLEAR_POINTS: f32 = 3.0;
 
 /// Patterns of words, each with the memory it speaks for and how strongly. A `*` ends a word beginning, `..` skips
 /// words, `|` separates alternatives.
-const PATTERNS: [(MemoryKind, f32, &str); 108] = [
+const PATTERNS: [(MemoryKind, f32, &str); 109] = [
     (Fix, 2.0, "fix*|solv*|solution*|resolv*|workaround*|repair*|remed*"),
     (Fix, 2.0, "get rid"),
     (Fix, 2.0, "go .. away|goes .. away|went .. away"),
@@ -110,6 +110,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 108] = [
     (Decision, 0.7, "stance|position|verdict|outcome"),
     (Decision, 1.0, "did we|have we|are we"),
     (Decision, 0.7, "constraint*|because of"),
+    (Decision, 2.0, "an option|off the table|on the table|in question|out of the question|a candidate"),
     (Preference, 1.0, "how .. written|how .. named|how .. format*|how .. write|which style"),
     (Preference, 1.0, "is it ok|is it okay|is it fine|would i mind|mind if"),
     (Preference, 0.7, "usual*|normal*|typical*|expected"),

@@ -6,11 +6,16 @@ use crate::cues::word_weight;
 
 /// More words than this are a pasted text; the first ones say what it is about.
 const MAX_TERMS: usize = 64;
+/// Weight of a word that no text has, at most, compared with the heaviest one that some text has.
+const MAX_UNKNOWN_SHARE: f32 = 1.2;
 /// Weight of a word that says which kind of answer is wanted, not what about.
 const CUE_WEIGHT: f32 = 0.2;
 
 /// Different spellings of the same word, which people use freely.
-const SYNONYMS: [&str; 22] = [
+const SYNONYMS: [&str; 25] = [
+    "image images picture pictures photo photos",
+    "http request requests fetch",
+    "sign-in signin login",
     "database databases db",
     "authentication auth login",
     "authorization auth",
@@ -36,7 +41,7 @@ const SYNONYMS: [&str; 22] = [
 ];
 
 /// Words of a question that name the kind of answer.
-const CUE_WORDS: &str = "ago catch leave next open step steps off again agree agreed allowed always answer answered avoid avoided avoiding before break breaks broke broken \
+const CUE_WORDS: &str = "continue option outstanding pending progress recap remind resume status summarize summary unfinished ago catch leave next open step steps off again agree agreed allowed always answer answered avoid avoided avoiding before break breaks broke broken \
     cause caused causes causing change changed changes changing choice choose chose chosen come convention \
     conventions day decide decided decision decisions edit edited error errors exactly fail failed failing \
     fails failure failures fix fixed fixes fixing forbidden handle handled happen happened happens help helped \
@@ -144,7 +149,17 @@ impl QuestionTerms {
             let with_term = texts.iter().filter(|set| set.0 & (1 << at) != 0).count() as f32;
             term.weight * (1.0 + (count + 1.0) / (with_term + 0.5)).ln()
         });
-        let weights: Vec<f32> = weights.collect();
+        let mut weights: Vec<f32> = weights.collect();
+        // A word that no text has may be an idiom or another word for the same: it counts, but not more than others.
+        let known = texts.iter().fold(TermSet::default(), |all, text| all.with(*text));
+        let is_known = |at: usize| known.0 & (1 << at) != 0;
+        let heaviest = weights.iter().enumerate().filter(|(at, _)| is_known(*at)).map(|(_, weight)| *weight);
+        let heaviest = heaviest.fold(0.0, f32::max) * MAX_UNKNOWN_SHARE;
+        for (at, weight) in weights.iter_mut().enumerate() {
+            if !is_known(at) && heaviest > 0.0 {
+                *weight = weight.min(heaviest);
+            }
+        }
         let total = weights.iter().sum::<f32>();
         TermRarity { weights, total }
     }
