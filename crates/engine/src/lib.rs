@@ -89,7 +89,10 @@ pub use lifecycle::{
 pub use maintenance::{CarryOverReport, RebuildReport, VerifyReport};
 pub use models::{BudgetStatus, ModelError};
 pub use paging::{ListPage, PageRequest};
-pub use questions::{AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffReport, ResolvedReferences};
+pub use questions::{
+    AnsweredProjectQuestion, AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffReport, ProjectAskPlan,
+    ResolvedReferences,
+};
 pub use reports::{
     AgentCoverage, Diagnosis, EngineStatus, Finding, FindingLevel, FoundAgent, OwnUsage, SessionType,
     SessionTypeReduction, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals,
@@ -99,9 +102,10 @@ pub use rethread_ingest::agents::{AgentFormat, Reads, Retention, format_of};
 pub use rethread_ingest::source::{LiveStatus, SourceConfig};
 pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
 pub use rethread_recall::{
-    ActivityBlock, Citation, CommandStats, Confidence, Decision, EntityGraph, FactSource, FeatureWeights, FileAction,
-    FileTouch, Fix, GraphEdge, GraphItem, GraphNode, HitKind, InjectionSection, KNOWLEDGE_PREDICATES, KnownError,
-    ReferenceCandidate, ReferenceOutcome, ReferencedSession, SearchHit, StepSequence, Workflow, wrap_for_model,
+    ActivityBlock, AnswerItem, AnswerSentence, Citation, CommandStats, Confidence, Decision, EntityGraph, FactSource,
+    FeatureWeights, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphNode, HitKind, InjectionSection,
+    KNOWLEDGE_PREDICATES, KnownError, MemoryKind, ProjectAnswer, ReferenceCandidate, ReferenceOutcome,
+    ReferencedSession, SearchHit, SentenceSource, StepSequence, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
     EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,

@@ -75,12 +75,12 @@ pub use context::{DEFAULT_SYSTEM_PROMPT, ModelContext, build_context};
 pub use decision_lines::{decision_line, ruled_out_line};
 pub use entities::{MAX_ENTITIES, add_recent_entities, extract_entities};
 pub use facts::{
-    CitedFact, CitedFacts, CommandStats, DECISION_PREDICATES, Decision, EntityGraph, FACTS_SYSTEM_PROMPT,
-    FactPromptChunk, FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits, GraphNode,
-    KNOWLEDGE_PREDICATES, KnownError, KnownFixes, MAX_FACTS, RuledOut, StepSequence, Workflow, all_file_names,
-    decision_for_question, decisions, entity_graph, errors_with_code, fact_prompt_chunks, facts_schema, file_touches,
-    knowledge_rank, known_errors, known_fixes, mentions_file, mentions_path, parse_cited_facts, ruled_out,
-    similar_errors, workflows,
+    CAUSE_PREDICATES, Cause, CitedFact, CitedFacts, CommandStats, DECISION_PREDICATES, Decision, EntityGraph,
+    FACTS_SYSTEM_PROMPT, FactPromptChunk, FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits,
+    GraphNode, KNOWLEDGE_PREDICATES, KnownError, KnownFixes, MAX_FACTS, RuledOut, StepSequence, Workflow,
+    all_file_names, causes, decision_for_question, decisions, entity_graph, errors_with_code, fact_prompt_chunks,
+    facts_schema, file_touches, knowledge_rank, known_errors, known_fixes, mentions_file, mentions_path,
+    parse_cited_facts, ruled_out, similar_errors, workflows,
 };
 pub use fix_lines::{best_fix, fix_line};
 pub use handoff::{HandoffSource, write_handoff};
@@ -91,8 +91,10 @@ pub use name_lookup::{NameLookup, NameMatch, ReferenceForm, ReferenceMatch, Refe
 pub use pairs::pair_tool_results;
 pub use query::{HitKind, SearchQuery, UnknownHitKind};
 pub use question::{
-    Citation, CitedAnswer, Confidence, MAX_CITATIONS, MAX_EXCERPT_CHARS, QuestionPrompt, SerializedSession,
-    answer_schema, extractive_answer, question_prompt, serialize_session,
+    AnswerItem, AnswerSentence, Citation, CitedAnswer, Confidence, Exchange, MAX_CITATIONS, MAX_EXCERPT_CHARS,
+    MemoryKind, PROJECT_SYSTEM_PROMPT, ProjectAnswer, ProjectEvidence, QuestionPrompt, QuestionShape, SentenceSource,
+    SerializedSession, SessionEvidence, answer_from_evidence, answer_schema, extractive_answer, project_answer_schema,
+    project_prompt, question_prompt, serialize_session,
 };
 pub use quote::{format_age, quote_short};
 pub use recent_memory::{

@@ -26,7 +26,7 @@ fn with_completers(command: Command, is_about_threads: bool) -> Command {
     let is_about_threads = is_about_threads || command.get_name() == "thread";
     let complete_argument = |argument: Arg| {
         let values = argument.get_value_names().unwrap_or_default();
-        let is_reference = values.iter().any(|name| name == "REF");
+        let is_reference = values.iter().any(|name| name.ends_with("REF"));
         if is_reference && is_about_threads {
             argument.add(ArgValueCompleter::new(|typed: &OsStr| threads(&typed.to_string_lossy()).unwrap_or_default()))
         } else if is_reference {

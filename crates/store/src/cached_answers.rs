@@ -8,6 +8,10 @@ use crate::{ReadStore, SessionNumber, Store, StoreError};
 /// No turn takes longer, so older counts can be deleted.
 const LONGEST_TURN_MILLIS: i64 = 86_400_000;
 
+/// Begins the key of an answer to a project question. It is stored with the session of its best evidence but may quote
+/// others, so such answers are removed when any session loses its rows.
+pub const PROJECT_QUESTION_MARK: &str = "project:\n";
+
 /// A question about a session in its current state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionQuestion<'a> {

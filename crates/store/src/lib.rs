@@ -63,7 +63,7 @@ pub use batch::{
     Batch, EntryContent, OpenedSession, RereadKind, RestoredEntries, SessionNumber, SessionUpdate, TextsOf,
 };
 pub use board_rows::{BoardRow, SessionTail};
-pub use cached_answers::SessionQuestion;
+pub use cached_answers::{PROJECT_QUESTION_MARK, SessionQuestion};
 pub use cards::CardRow;
 pub use changes::ChangedSession;
 pub use embeddings::{EmbeddableEntry, PendingEmbeddings};

@@ -1,8 +1,10 @@
-//! Questions about one session: answered by a model that gets the whole session, or by quoting matching passages.
+//! Questions about one session or a whole project: answered by a model, or by quoting what matches.
 
 mod error;
 mod handoff;
 mod passages;
+mod project;
+mod project_evidence;
 mod references;
 
 use std::path::Path;
@@ -16,6 +18,7 @@ use serde_json::Value;
 
 pub use error::AskError;
 pub use handoff::HandoffReport;
+pub use project::{AnsweredProjectQuestion, ProjectAskPlan};
 
 use crate::awareness::without_secrets;
 use crate::models::{ConfiguredModel, ModelError, own_request};
@@ -138,16 +141,18 @@ impl QuestionService<'_> {
         if let Some(answer) = prepared.cached_answer(&name)? {
             return Ok(prepared.into_answered(answer, Some(name), true));
         }
-        if let Some(turn) = &request.turn {
-            let max_count = self.engine.settings().ask.max_calls_per_turn;
-            if !self.engine.writer()?.count_model_call(turn, max_count, self.engine.now()).map_err(EngineError::from)? {
-                return Err(AskError::CallLimit { limit: max_count });
-            }
+        self.count_call(request, || self.ask_model(prepared, &model, request))
+    }
+
+    /// Counts a model call against the limit of its turn, unless it was not sent.
+    fn count_call<T>(self, request: &AskRequest, call: impl FnOnce() -> Result<T, AskError>) -> Result<T, AskError> {
+        let Some(turn) = &request.turn else { return call() };
+        let max_count = self.engine.settings().ask.max_calls_per_turn;
+        if !self.engine.writer()?.count_model_call(turn, max_count, self.engine.now()).map_err(EngineError::from)? {
+            return Err(AskError::CallLimit { limit: max_count });
         }
-        let result = self.ask_model(prepared, &model, request);
-        if let (Some(turn), Err(error)) = (&request.turn, &result)
-            && error.was_not_sent()
-        {
+        let result = call();
+        if result.as_ref().is_err_and(AskError::was_not_sent) {
             self.engine.writer()?.uncount_model_call(turn).map_err(EngineError::from)?;
         }
         result
@@ -206,15 +211,7 @@ impl QuestionService<'_> {
     }
 
     fn prepare(self, request: &AskRequest) -> Result<PreparedQuestion, AskError> {
-        let question = without_secrets(request.question.trim());
-        if question.is_empty() {
-            return Err(AskError::InvalidArgs("the question is empty".to_owned()));
-        }
-        let length = question.chars().count();
-        if length > MAX_QUESTION_CHARS {
-            let message = format!("the question has {length} characters; at most {MAX_QUESTION_CHARS} are allowed");
-            return Err(AskError::InvalidArgs(message));
-        }
+        let question = checked_question(request)?;
         if request.reference.trim().is_empty() {
             return Err(AskError::InvalidArgs("the session reference is empty".to_owned()));
         }
@@ -292,6 +289,20 @@ impl QuestionService<'_> {
         let words = question_prompt(&session, name, &prepared.question);
         (own_request("question", &words.system, words.prompt, max_output_tokens), session)
     }
+}
+
+/// The question without secrets, if it is neither empty nor too long.
+fn checked_question(request: &AskRequest) -> Result<String, AskError> {
+    let question = without_secrets(request.question.trim());
+    if question.is_empty() {
+        return Err(AskError::InvalidArgs("the question is empty".to_owned()));
+    }
+    let length = question.chars().count();
+    if length > MAX_QUESTION_CHARS {
+        let message = format!("the question has {length} characters; at most {MAX_QUESTION_CHARS} are allowed");
+        return Err(AskError::InvalidArgs(message));
+    }
+    Ok(question)
 }
 
 /// The cache key of a question: without differences in spacing, case and closing punctuation.

@@ -86,5 +86,11 @@ pub fn card_by_rules(source: &CardSource<'_>) -> CardFields {
     }
 }
 
+/// The last answer of a session with substance.
+pub(crate) fn outcome_entry<'a>(session: &'a Session, entries: &'a [Entry]) -> Option<&'a Entry> {
+    let answers = outcome::OutcomeAnswers::find(&CardSource { session, entries, decisions: &[] });
+    answers.main.or(answers.last)
+}
+
 #[cfg(test)]
 mod tests;

@@ -25,4 +25,4 @@ pub use prompt::SummaryRequest;
 pub use settings::CompactionSettings;
 
 pub(crate) use flat_text::{clip_middle, escape_closing_tags};
-pub(crate) use key_sentences::planned_steps;
+pub(crate) use key_sentences::{is_filler, planned_steps};

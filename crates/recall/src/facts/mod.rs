@@ -4,6 +4,7 @@
 //! is
 //! the same computation over the facts up to then.
 
+mod causes;
 mod decisions;
 mod extraction_prompt;
 mod file_history;
@@ -22,6 +23,7 @@ mod workflows;
 use rethread_model::{Agent, SessionId, Timestamp};
 use rethread_store::FactRow;
 
+pub use causes::{CAUSE_PREDICATES, Cause, causes};
 pub use decisions::{DECISION_PREDICATES, Decision, decisions};
 pub use extraction_prompt::{
     CitedFact, CitedFacts, FACTS_SYSTEM_PROMPT, FactPromptChunk, MAX_FACTS, fact_prompt_chunks, facts_schema,

@@ -1,13 +1,18 @@
-//! Questions about one session: the prompt, verification of a model's answer, and an answer without a model.
+//! Questions about one session or a whole project: prompts, checks of a model's answer, and answers without a model.
 
 mod answer;
 mod excerpt;
 mod extract;
+mod project;
 mod prompt;
 mod serialize;
 
 pub use answer::{Citation, CitedAnswer, Confidence, MAX_CITATIONS, MAX_EXCERPT_CHARS};
 pub use extract::extractive_answer;
+pub use project::{
+    AnswerItem, AnswerSentence, Exchange, MemoryKind, PROJECT_SYSTEM_PROMPT, ProjectAnswer, ProjectEvidence,
+    QuestionShape, SentenceSource, SessionEvidence, answer_from_evidence, project_answer_schema, project_prompt,
+};
 pub use prompt::{QuestionPrompt, answer_schema, question_prompt};
 pub(crate) use serialize::entry_text;
 pub use serialize::{SerializedSession, serialize_session};

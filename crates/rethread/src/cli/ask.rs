@@ -2,20 +2,21 @@
 
 use clap::Args;
 
-use super::JsonArgs;
 use super::session::SessionRefArgs;
+use super::{JsonArgs, ScopeArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
-    #[command(flatten)]
-    pub(crate) session: SessionRefArgs,
-    /// Question to ask
-    #[arg(value_name = "QUESTION", required = true)]
+    /// Question about this project, in quotes; or the session to ask about
+    #[arg(value_name = "QUESTION or REF")]
+    pub(crate) first: String,
+    /// Question about that session
+    #[arg(value_name = "QUESTION")]
     pub(crate) question: Vec<String>,
     /// Use this model from the configured provider
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Quote matching passages instead of asking a model
+    /// Answer from facts and matching passages without asking a model
     #[arg(long, conflicts_with_all = ["model", "dry_run"])]
     pub(crate) no_model: bool,
     /// Show the maximum cost; send nothing
@@ -24,6 +25,8 @@ pub(crate) struct AskArgs {
     /// ID of the calling agent's turn, for the limit of model calls per turn
     #[arg(long, value_name = "ID")]
     pub(crate) turn: Option<String>,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
     #[command(flatten)]
     pub(crate) json: JsonArgs,
 }

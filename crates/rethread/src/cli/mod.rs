@@ -137,16 +137,17 @@ pub(crate) enum Command {
         after_long_help = "Examples:\n  cargo test 2>&1 | rethread fix -\n  rethread fix 'error[E0308]: mismatched types'\n  rethread fix TS2345"
     )]
     Fix(FixArgs),
-    /// Ask a question about a session.
+    /// Ask a question about this project or a session.
     ///
-    /// Use it to learn why something was done without reading the whole session. With a model and a budget configured,
-    /// the model answers with citations, and Rethread removes citations that do not match the transcript. Without a
-    /// model, Rethread quotes the passages that match best.
+    /// Use it to learn why something was decided, how an error was fixed, what you prefer, what changed a file, or where
+    /// the last session stopped. The answer comes from facts and from the exchanges that match best, and each sentence
+    /// cites its line. Exits with 1 if nothing is known.
     ///
-    /// Secrets are removed before anything is sent. For long sessions, only the most recent part is sent. Repeating a
-    /// question costs nothing while the session is unchanged.
+    /// With REF first, the question is about that session only. With a model and a budget configured, the model answers
+    /// with citations, and Rethread removes those that do not match. Secrets are removed before anything is sent.
+    /// Repeating a question costs nothing while the sessions are unchanged.
     #[command(
-        after_long_help = "Examples:\n  rethread ask 'flaky parser' 'which fix was kept, and why?'\n  rethread ask 01KHX 'what is left to do?' --no-model"
+        after_long_help = "Examples:\n  rethread ask 'why did we drop redis?'\n  rethread ask 'how did we fix the connection timeout?'\n  rethread ask 'what were we working on?'\n  rethread ask 'flaky parser' 'which fix was kept, and why?'\n  rethread ask 01KHX 'what is left to do?' --no-model"
     )]
     Ask(AskArgs),
     /// Show where a session left off.

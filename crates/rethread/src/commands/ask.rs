@@ -1,17 +1,20 @@
-//! `ask` answers a question about a session; `handoff` writes a note for continuing it elsewhere.
+//! `ask` answers a question about a project or a session; `handoff` writes a note for continuing one elsewhere.
 
-use rethread_engine::AskRequest;
+use rethread_engine::{AskRequest, Engine, SessionScope};
 
-use super::{CommandContext, Exit};
+use super::{CommandContext, Exit, explain_empty, scope};
 use crate::cli::ask::{AskArgs, HandoffArgs};
 use crate::failure::Failure;
 use crate::{json, render};
 
 pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
+    let is_of_project = args.question.is_empty();
+    let (reference, question) =
+        if is_of_project { (String::new(), args.first.clone()) } else { (args.first.clone(), args.question.join(" ")) };
     let request = AskRequest {
-        reference: args.session.reference.clone(),
-        question: args.question.join(" "),
+        reference,
+        question,
         model: args.model.clone(),
         skip_model: args.no_model,
         asker: None,
@@ -19,6 +22,9 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
         max_bytes: None,
         timeout: None,
     };
+    if is_of_project {
+        return ask_project(context, &engine, args, &request);
+    }
     if args.dry_run {
         let plan = engine.questions().plan(&request)?;
         if args.json.json {
@@ -44,6 +50,59 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
         }
     }
     Ok(if is_found { Exit::Done } else { Exit::Nothing })
+}
+
+/// Answers a question about all sessions in scope.
+fn ask_project(
+    context: &CommandContext,
+    engine: &Engine,
+    args: &AskArgs,
+    request: &AskRequest,
+) -> Result<Exit, Failure> {
+    let scope = scope(context, engine, &args.scope)?;
+    if args.dry_run {
+        let plan = engine.questions().plan_project(request, &scope)?;
+        if args.json.json {
+            context.printer.json(&json::ProjectAskPlanJson::new(&plan))?;
+        } else {
+            let mut page = context.printer.page();
+            render::project_ask_plan(&mut page, &plan);
+            context.printer.answer(&page)?;
+        }
+        return Ok(Exit::Done);
+    }
+    let answered = engine.questions().ask_project(request, &scope)?;
+    if args.json.json {
+        context.printer.json(&json::ProjectAnswerJson::new(&answered))?;
+    } else if !answered.answer.is_empty() {
+        let mut page = context.printer.page();
+        render::project_answer(&mut page, &answered);
+        context.printer.answer(&page)?;
+        context.printer.note_line(&format!("\n{}", render::project_model_and_cost(&answered)));
+    }
+    if is_name_of_session(engine, &args.first) {
+        context.printer.hint(&format!("to ask about that session: rethread ask '{}' QUESTION", args.first));
+    }
+    if !answered.answer.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let is_elsewhere = || {
+        let everywhere = AskRequest { skip_model: true, ..request.clone() };
+        Ok(!engine.questions().ask_project(&everywhere, &SessionScope::AllProjects)?.answer.is_empty())
+    };
+    explain_empty(context, engine, &scope, "Nothing is known about that.", is_elsewhere)?;
+    Ok(Exit::Nothing)
+}
+
+/// Whether a text is the whole name, alias or id of a session, so that the question is probably missing.
+fn is_name_of_session(engine: &Engine, text: &str) -> bool {
+    let Ok(listed) = engine.sessions().resolve(text) else { return false };
+    let session = listed.session;
+    let names = [session.name, session.alias, Some(session.id.to_string()), Some(session.external_id)];
+    let is_part_of_id = text.len() >= 4 && !text.contains(' ') && text.chars().any(|c| c.is_ascii_digit());
+    names.into_iter().flatten().any(|name| {
+        name.eq_ignore_ascii_case(text) || is_part_of_id && (name.starts_with(text) || name.ends_with(text))
+    })
 }
 
 pub(crate) fn handoff(context: &CommandContext, args: &HandoffArgs) -> Result<Exit, Failure> {

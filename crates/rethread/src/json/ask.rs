@@ -1,11 +1,14 @@
 //! JSON of `rethread ask` and `rethread handoff`.
 
-use rethread_engine::{AnsweredQuestion, AskPlan, Citation, HandoffReport};
-use rethread_model::Tokens;
+use rethread_engine::{
+    AnswerItem, AnswerSentence, AnsweredProjectQuestion, AnsweredQuestion, AskPlan, Citation, HandoffReport,
+    ProjectAskPlan, SentenceSource, SessionScope,
+};
+use rethread_model::{Timestamp, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::schema::TokensJson;
+use super::schema::{TimestampJson, TokensJson};
 use super::search::SessionNameJson;
 use super::thread::PlannedCostJson;
 use super::{SCHEMA, dollars};
@@ -110,6 +113,143 @@ impl<'a> AskPlanJson<'a> {
             bytes: plan.bytes,
             entries: plan.sent_entries,
             entries_left_out: plan.skipped_entries,
+        }
+    }
+}
+
+/// An answer about a project. Every sentence has its sources.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProjectAnswerJson<'a> {
+    schema: u8,
+    question: &'a str,
+    /// Null if all projects were asked.
+    project: Option<&'a str>,
+    /// Empty if nothing is known.
+    answer_markdown: String,
+    /// `high`, `medium` or `low`.
+    confidence: &'static str,
+    /// Best first.
+    items: Vec<AnswerItemJson<'a>>,
+    notes: &'a [String],
+    /// Whether the answer was put together without a model.
+    extractive: bool,
+    model: Option<&'a str>,
+    /// Whether the answer was stored by an earlier request.
+    cached: bool,
+    /// Answers the model needed until one was valid.
+    attempts: u32,
+    #[schemars(with = "TokensJson")]
+    tokens: Tokens,
+    /// Null if the price of the model is unknown.
+    cost_usd: Option<f64>,
+}
+
+/// What one memory knows about the question.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AnswerItemJson<'a> {
+    /// `fix`, `decision`, `preference`, `cause`, `requirement`, `file`, `event`, `session` or `passage`.
+    memory: &'static str,
+    /// How well it fits the question; comparable only within one answer.
+    score: f64,
+    sentences: Vec<AnswerSentenceJson<'a>>,
+}
+
+/// A sentence of an answer.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AnswerSentenceJson<'a> {
+    text: &'a str,
+    sources: Vec<SentenceSourceJson<'a>>,
+}
+
+/// The line that a sentence relies on.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SentenceSourceJson<'a> {
+    citation: String,
+    session_id: String,
+    session_name: Option<&'a str>,
+    line: u64,
+    #[schemars(with = "Option<TimestampJson>")]
+    at: Option<Timestamp>,
+}
+
+impl<'a> ProjectAnswerJson<'a> {
+    pub(crate) fn new(answered: &'a AnsweredProjectQuestion) -> Self {
+        let answer = &answered.answer;
+        Self {
+            schema: SCHEMA,
+            question: &answered.question,
+            project: match &answered.scope {
+                SessionScope::Project(project) => Some(project),
+                SessionScope::AllProjects => None,
+            },
+            answer_markdown: answer.to_markdown(),
+            confidence: answer.confidence.as_str(),
+            items: answer.items.iter().map(AnswerItemJson::new).collect(),
+            notes: &answer.notes,
+            extractive: answered.model.is_none(),
+            model: answered.model.as_deref(),
+            cached: answered.cached,
+            attempts: answered.attempts,
+            tokens: answered.tokens,
+            cost_usd: answered.cost.map(dollars),
+        }
+    }
+}
+
+impl<'a> AnswerItemJson<'a> {
+    fn new(item: &'a AnswerItem) -> Self {
+        let source = |source: &'a SentenceSource| SentenceSourceJson {
+            citation: source.citation(),
+            session_id: source.session.to_string(),
+            session_name: source.session_name.as_deref(),
+            line: source.line,
+            at: source.at,
+        };
+        let sentence = |sentence: &'a AnswerSentence| AnswerSentenceJson {
+            text: &sentence.text,
+            sources: sentence.sources.iter().map(source).collect(),
+        };
+        Self {
+            memory: item.memory.as_str(),
+            score: (f64::from(item.score) * 1000.0).round() / 1000.0,
+            sentences: item.sentences.iter().map(sentence).collect(),
+        }
+    }
+}
+
+/// What asking about a project would cost (`--dry-run`).
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProjectAskPlanJson<'a> {
+    schema: u8,
+    dry_run: bool,
+    /// Null if none is configured, or if there is nothing to send.
+    model: Option<&'a str>,
+    planned: Option<PlannedCostJson>,
+    /// Why the budget does not allow it; null if it does.
+    refused: Option<&'a str>,
+    cached: bool,
+    /// Size of the evidence that would be sent.
+    bytes: u64,
+    /// Sentences of evidence.
+    sentences: usize,
+}
+
+impl<'a> ProjectAskPlanJson<'a> {
+    pub(crate) fn new(plan: &'a ProjectAskPlan) -> Self {
+        Self {
+            schema: SCHEMA,
+            dry_run: true,
+            model: plan.model.as_deref(),
+            planned: plan.planned.map(PlannedCostJson::new),
+            refused: plan.refusal_reason.as_deref(),
+            cached: plan.cached,
+            bytes: plan.bytes,
+            sentences: plan.sentences,
         }
     }
 }

@@ -35,7 +35,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::render::{age, reduction_percent};
 
-pub(crate) use ask::{AnswerJson, AskPlanJson, HandoffJson};
+pub(crate) use ask::{AnswerJson, AskPlanJson, HandoffJson, ProjectAnswerJson, ProjectAskPlanJson};
 pub(crate) use awareness::{AwarenessJson, InjectionListJson};
 pub(crate) use card::{CardJson, CardRefreshJson};
 pub(crate) use conversation::{ConversationDetailsJson, ConversationListJson, LogPageJson, ResumeJson};

@@ -108,7 +108,7 @@ impl McpArguments {
         };
         let bad = |message: String| match tool {
             // This tool's codes are a contract of their own.
-            "query_session" => Failure::new(FailureKind::Usage, message).with_code("INVALID_ARGS"),
+            "ask_memory" | "query_session" => Failure::new(FailureKind::Usage, message).with_code("INVALID_ARGS"),
             _ => Failure::new(FailureKind::Usage, message),
         };
         if let Some(name) = passed.keys().find(|name| !parameters.iter().any(|one| one.name == *name)) {

@@ -34,7 +34,7 @@ mod usage;
 mod workflows;
 mod wrap;
 
-pub(crate) use ask::{answer, ask_plan, model_and_cost};
+pub(crate) use ask::{answer, ask_plan, model_and_cost, project_answer, project_ask_plan, project_model_and_cost};
 pub(crate) use card::{card, card_plan, cost};
 pub(crate) use chart::{BarChart, ChartBar, usage_bars, usage_chart};
 pub(crate) use decisions::{decisions, file_rules};

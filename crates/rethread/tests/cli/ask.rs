@@ -55,6 +55,17 @@ fn passages_are_quoted_without_a_model() {
 }
 
 #[test]
+fn one_argument_asks_the_whole_project() {
+    // S003-22, D17
+    let home = read_home();
+    assert_snapshot!("project", home.snapshot(&["ask", QUESTION, "--all-projects"]));
+    assert_snapshot!("project_json", home.snapshot(&["ask", QUESTION, "--all-projects", "--json", "--no-model"]));
+    assert_snapshot!("project_dry_run", home.snapshot(&["ask", QUESTION, "--all-projects", "--dry-run"]));
+    assert_snapshot!("project_nothing", home.snapshot(&["ask", "zebra crossing", "--all-projects"]));
+    assert_snapshot!("project_session", home.snapshot(&["ask", CLAUDE, "--all-projects"]));
+}
+
+#[test]
 fn failures_have_error_codes() {
     // E001-15
     let home = read_home();

@@ -33,7 +33,7 @@ fn handshake_revisions_work_without_a_session() {
         let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         assert_eq!(post(&client, &begun, &[]).status, 202);
         let tools = ask(&client, revision, "tools/list", &json!({}));
-        assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 7);
+        assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 8);
         let call = json!({"name": "search_memory", "arguments": {"query": "quokka"}});
         let output = ask(&client, revision, "tools/call", &call);
         assert!(text_of(&output["result"]).contains("quokka buffer"), "a server searches all projects: {output}");

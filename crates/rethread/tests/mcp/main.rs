@@ -19,21 +19,29 @@ use client::{
 use rethread_testing::{TestHome, wait_until};
 use serde_json::{Value, json};
 
-const NAMES: [&str; 7] =
-    ["search_memory", "get_memory", "session_activity", "read_session", "query_session", "find_fix", "remember"];
+const NAMES: [&str; 8] = [
+    "ask_memory",
+    "search_memory",
+    "get_memory",
+    "session_activity",
+    "read_session",
+    "query_session",
+    "find_fix",
+    "remember",
+];
 
 fn listed(home: &TestHome) -> Vec<Value> {
     McpClient::initialized(home).request("tools/list", &json!({}))["result"]["tools"].as_array().unwrap().clone()
 }
 
 #[test]
-fn tool_definitions_take_fewer_than_450_tokens() {
+fn tool_definitions_take_fewer_than_520_tokens() {
     let tools = listed(&new_home());
     // The part that is sent to a model. Four characters count as a token; real tokenizers count fewer.
     let seen = |tool: &Value| json!([tool["name"], tool["description"], tool["inputSchema"]]).to_string();
     let characters: usize = tools.iter().map(|tool| seen(tool).chars().count()).sum();
     let tokens = characters.div_ceil(4);
-    assert!(tokens < 450, "{tokens} tokens");
+    assert!(tokens < 520, "{tokens} tokens");
     let instructions =
         McpClient::new(&new_home(), &[], &["--no-sync"]).initialize(STATELESS_REVISION)["instructions"].to_string();
     assert!(instructions.chars().count() < 450, "{instructions}");
@@ -82,7 +90,7 @@ fn handshake_revisions_start_with_initialize() {
         assert_eq!(initialized["protocolVersion"], revision);
         assert_eq!(initialized["serverInfo"]["name"], "rethread");
         assert_eq!(client.request("ping", &json!({}))["result"], json!({}));
-        assert_eq!(client.request("tools/list", &json!({}))["result"]["tools"].as_array().unwrap().len(), 7);
+        assert_eq!(client.request("tools/list", &json!({}))["result"]["tools"].as_array().unwrap().len(), 8);
         let result = client.call("search_memory", &json!({"query": "quokka"}));
         assert_eq!(result.get("resultType"), None, "{revision} does not know it");
         assert!(text_of(&result).contains("quokka buffer"));
@@ -113,7 +121,7 @@ fn stateless_revision_needs_metadata_in_each_request() {
     );
     assert!(found["instructions"].as_str().unwrap().contains("search_memory"), "{found}");
     let tools = client.request("tools/list", &with_metadata(&json!({})))["result"].clone();
-    assert_eq!((&tools["resultType"], tools["tools"].as_array().unwrap().len()), (&json!("complete"), 7));
+    assert_eq!((&tools["resultType"], tools["tools"].as_array().unwrap().len()), (&json!("complete"), 8));
     assert!(tools["ttlMs"].is_u64() && tools["cacheScope"].is_string(), "{tools}");
     let call = with_metadata(&json!({"name": "search_memory", "arguments": {"query": "quokka"}}));
     let result = client.request("tools/call", &call)["result"].clone();
@@ -142,6 +150,15 @@ fn memory_is_searched_and_hits_are_read() {
     assert!(end.contains("[Bash cargo test] ok") && end.contains("3 earlier entries"), "{end}");
     let answer = client.text("query_session", &json!({"session": ANNA, "question": "what was too small?"}));
     assert!(answer.contains("No model was asked") && answer.contains("quokka buffer"), "{answer}");
+    let answer = client.text("ask_memory", &json!({"question": "why does the zymurgy parser drop lines?"}));
+    assert!(
+        answer.contains("quokka buffer") && answer.contains(&format!("{}:", id.split(':').next().unwrap())),
+        "{answer}"
+    );
+    let answer = client.text("ask_memory", &json!({"question": "how did we fix the squeaking sluice gate?"}));
+    assert!(answer.contains("Fixed by ran `mkdir greased`"), "{answer}");
+    let nothing = client.text("ask_memory", &json!({"question": "which color has the zeppelin?"}));
+    assert!(nothing.contains("Nothing is known about that."), "{nothing}");
     let fix = client.text("find_fix", &json!({"error": "error: the sluice gate squeaks"}));
     assert!(fix.contains("ran `mkdir greased`") && fix.contains("confirmed"), "{fix}");
 }
@@ -245,7 +262,7 @@ fn passages_are_quoted_when_no_model_may_be_asked() {
     let mut client = McpClient::new(&home, &model, &["--no-sync"]);
     client.initialize(HANDSHAKE_REVISIONS[2]);
     let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
-    assert_eq!(tools[4]["annotations"], json!({"destructiveHint": false}), "with a model it does not only read");
+    assert_eq!(tools[5]["annotations"], json!({"destructiveHint": false}), "with a model it does not only read");
     let answer = client.text("query_session", &json!({"session": ANNA, "question": "what was too small?"}));
     assert!(answer.contains("note: QUERY_MODEL_UNAVAILABLE: ") && answer.contains("quokka buffer"), "{answer}");
 }

@@ -37,7 +37,7 @@ fn each_client_with_a_handshake_is_served() {
         client.send(&json!({"method": "notifications/initialized", "jsonrpc": "2.0"}));
         // Some send no parameters, some empty ones.
         client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
-        assert_eq!(client.receive()["result"]["tools"].as_array().unwrap().len(), 7, "{info}");
+        assert_eq!(client.receive()["result"]["tools"].as_array().unwrap().len(), 8, "{info}");
         let call = json!({"name": "search_memory", "arguments": {"query": "quokka"}, "_meta": {"progressToken": 4}});
         assert!(text_of(&client.request("tools/call", &call)["result"]).contains("quokka buffer"), "{info}");
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}));

@@ -118,7 +118,7 @@ fn responses_to_changes_match_their_schema() {
     let plan = format!("{{{session},\"question\":\"what?\",\"dryRun\":true}}");
     let other_model = format!("{{{session},\"question\":\"what?\",\"model\":\"x\"}}");
     let inject = format!("{{{session},\"prompt\":\"fix @@plans\"}}");
-    let target: [(&str, &str, &str, u16); 22] = [
+    let target: [(&str, &str, &str, u16); 25] = [
         ("POST", "/api/sessions", r#"{"name":"n","systemPrompt":"s","model":"m","cronJobId":"nightly"}"#, 201),
         ("POST", "/api/sessions", "{}", 201),
         ("PATCH", "/api/sessions/{thread}", r#"{"name":"other","alias":"o","task":"t","note":"n"}"#, 200),
@@ -137,6 +137,9 @@ fn responses_to_changes_match_their_schema() {
         ("POST", "/api/resolve", r#"{"text":"@@o and @@x"}"#, 200),
         ("POST", "/api/ask", &ask, 200),
         ("POST", "/api/ask", &plan, 200),
+        ("POST", "/api/ask", r#"{"question":"what about the parser?"}"#, 200),
+        ("POST", "/api/ask", r#"{"question":"where did we stop?","project":"/nowhere","noModel":true}"#, 200),
+        ("POST", "/api/ask", r#"{"question":"what about the parser?","dryRun":true}"#, 200),
         ("POST", "/api/sync", "{}", 200),
         ("POST", "/api/sync", r#"{"dryRun":true,"agent":"pi","since":"30d"}"#, 200),
         ("POST", "/api/links", "{}", 201),

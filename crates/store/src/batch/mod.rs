@@ -1,5 +1,6 @@
 //! Write transactions: transcripts, sessions and names. Changes become visible together or not at all.
 
+use crate::cached_answers::PROJECT_QUESTION_MARK;
 use crate::forgetting::SESSION_TABLES;
 use crate::lifecycle::BY_EXTERNAL_ID;
 use crate::sql::sqlite::Transaction;
@@ -476,6 +477,10 @@ impl<'s> Batch<'s> {
         for table in tables {
             self.sql.run(&format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2"), values![session])?;
         }
+        self.sql.run(
+            "DELETE FROM cached_answer WHERE space = ?1 AND substr(question, 1, length(?2)) = ?2",
+            values![PROJECT_QUESTION_MARK],
+        )?;
         Ok(())
     }
 

@@ -12,13 +12,11 @@ const TURN_MILLIS: i64 = 60_000;
 
 /// Answers a question. If the model is unavailable, quotes passages instead and adds a note.
 pub(super) fn ask(context: &ToolContext<'_>, arguments: &McpArguments) -> Result<String, Failure> {
-    let asker = context.asker()?;
-    let turn = asker.map(|asker| context.engine.awareness().turn_of(asker)).transpose()?.flatten();
     let request = AskRequest {
         reference: arguments.text("session").to_owned(),
         question: arguments.text("question").to_owned(),
-        asker: asker.cloned(),
-        turn: Some(turn.unwrap_or_else(|| current_minute(context))),
+        asker: context.asker()?.cloned(),
+        turn: Some(current_turn(context)?),
         ..AskRequest::default()
     };
     let mut page = ToolContext::page();
@@ -36,12 +34,18 @@ pub(super) fn ask(context: &ToolContext<'_>, arguments: &McpArguments) -> Result
     Ok(page.as_str().to_owned())
 }
 
+/// The turn in which a question is asked, as far as it is known.
+pub(super) fn current_turn(context: &ToolContext<'_>) -> Result<String, Failure> {
+    let turn = context.asker()?.map(|asker| context.engine.awareness().turn_of(asker)).transpose()?.flatten();
+    Ok(turn.unwrap_or_else(|| current_minute(context)))
+}
+
 fn current_minute(context: &ToolContext<'_>) -> String {
     let minute = context.engine.now().as_millis() / TURN_MILLIS;
     format!("mcp {} {:.40} {minute}", std::process::id(), context.client.unwrap_or_default())
 }
 
 /// Whether quoting passages can still work after this error.
-fn is_model_error(error: &AskError) -> bool {
+pub(super) fn is_model_error(error: &AskError) -> bool {
     error.code().starts_with("QUERY_") || matches!(error, AskError::CallLimit { .. })
 }

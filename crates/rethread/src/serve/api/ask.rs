@@ -1,13 +1,13 @@
-//! Questions about one session.
+//! Questions about a session or a project.
 
 use axum::http::{Method, StatusCode};
-use rethread_engine::{AskError, AskRequest};
+use rethread_engine::{AskError, AskRequest, SessionScope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::failure::Failure;
-use crate::json::{AnswerJson, AskPlanJson};
-use crate::serve::params::{BoundedText, SessionRefParam, optional_string};
+use crate::json::{AnswerJson, AskPlanJson, ProjectAnswerJson, ProjectAskPlanJson};
+use crate::serve::params::{BoundedText, ProjectParam, SessionRefParam, optional_string, scope};
 use crate::serve::route::ApiResult;
 use crate::serve::{ApiError, ApiResponse, Route, ServerState};
 
@@ -16,8 +16,9 @@ pub(super) fn routes() -> Vec<Route> {
         Route::with_body::<AskBody, AskResultJson<'_>>(
             Method::POST,
             "/api/ask",
-            "Answer a question about a session, with citations. Uses the configured model within the budget, otherwise \
-             quotes the best matching passages. Errors carry the stable codes INVALID_ARGS, CALL_LIMIT_EXCEEDED, \
+            "Answer a question about a session or, without `session`, about a project or all of them; with citations. \
+             Uses the configured model within the budget, otherwise answers from facts and the best matching passages. \
+             Errors carry the stable codes INVALID_ARGS, CALL_LIMIT_EXCEEDED, \
              SESSION_NOT_FOUND, SESSION_AMBIGUOUS, SESSION_FILE_MISSING, SESSION_PARSE_FAILED, SESSION_EMPTY, \
              QUERY_MODEL_UNAVAILABLE, QUERY_TRANSPORT_FAILED, QUERY_INVALID_OUTPUT and UNKNOWN; `kind` is Rethread's \
              own error kind.",
@@ -32,17 +33,19 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A question about a session.
+/// A question about a session or a project.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct AskBody {
-    /// Session reference: id, its start or end, alias, name or words of it.
-    session: SessionRefParam,
+    /// Session reference: id, its start or end, alias, name or words of it. Without it, all sessions are asked.
+    session: Option<SessionRefParam>,
+    /// Without `session`, only this project: its root as sessions record it, or a directory below it.
+    project: Option<ProjectParam>,
     /// Question in plain language.
     question: BoundedText<1, 4_000>,
     /// Use this model of the configured provider.
     model: Option<BoundedText<1, 200>>,
-    /// Do not call a model; quote the best matching passages.
+    /// Do not call a model; answer from facts and the best matching passages.
     #[serde(default)]
     no_model: bool,
     /// Only estimate the cost; send nothing.
@@ -59,11 +62,14 @@ struct AskBody {
 enum AskResultJson<'a> {
     Answer(AnswerJson<'a>),
     Plan(AskPlanJson<'a>),
+    ProjectAnswer(ProjectAnswerJson<'a>),
+    ProjectPlan(ProjectAskPlanJson<'a>),
 }
 
 fn ask(app: &ServerState, params: AskBody) -> ApiResult {
+    let is_of_project = params.session.is_none();
     let request = AskRequest {
-        reference: params.session.0,
+        reference: params.session.map(|session| session.0).unwrap_or_default(),
         question: params.question.0,
         model: optional_string(params.model),
         skip_model: params.no_model,
@@ -72,6 +78,9 @@ fn ask(app: &ServerState, params: AskBody) -> ApiResult {
         max_bytes: None,
         timeout: None,
     };
+    if is_of_project {
+        return ask_project(app, &request, &scope(params.project.as_ref()), params.dry_run);
+    }
     if params.dry_run {
         let plan = app.engine.questions().plan(&request).map_err(ask_error)?;
         return ApiResponse::json(&AskPlanJson::new(&plan));
@@ -79,6 +88,17 @@ fn ask(app: &ServerState, params: AskBody) -> ApiResult {
     let _permit = app.limits.acquire_slow()?;
     let answered = app.engine.questions().ask(&request).map_err(ask_error)?;
     ApiResponse::json(&AnswerJson::new(&answered))
+}
+
+fn ask_project(app: &ServerState, request: &AskRequest, scope: &SessionScope, is_dry_run: bool) -> ApiResult {
+    let questions = app.engine.questions();
+    if is_dry_run {
+        return ApiResponse::json(&ProjectAskPlanJson::new(
+            &questions.plan_project(request, scope).map_err(ask_error)?,
+        ));
+    }
+    let _permit = app.limits.acquire_slow()?;
+    ApiResponse::json(&ProjectAnswerJson::new(&questions.ask_project(request, scope).map_err(ask_error)?))
 }
 
 /// Replaces the CLI hint with one for API clients.

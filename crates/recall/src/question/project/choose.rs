@@ -1,0 +1,277 @@
+//! Chooses what answers a question best: asks every memory, and lets the best evidence win.
+
+use std::cmp::Reverse;
+
+use rethread_model::{SessionId, Timestamp};
+use rethread_store::FactRow;
+
+use super::events::{event_candidates, file_item};
+use super::fact_items::{FactCandidate, FactReader};
+use super::passages::{Exchange, PassageCandidate, USER_SAID, passages};
+use super::session_items::{SessionEvidence, session_item};
+use super::shape::QuestionShape;
+use super::terms::{QuestionTerms, TermSet, TermSplitter};
+use super::{AnswerItem, AnswerSentence, MemoryKind, ProjectAnswer};
+use crate::facts::{FileTouch, KnownError};
+use crate::question::Confidence;
+
+/// Maximum number of items that are evidence for an answer.
+const MAX_EVIDENCE: usize = 12;
+/// Maximum number of items and sentences that are shown: about one screen.
+const MAX_ITEMS: usize = 4;
+const MAX_SENTENCES: usize = 9;
+const MAX_CHARS: usize = 2_200;
+/// Items below this share of the best score are not shown.
+const MIN_SHARE_OF_BEST: f32 = 0.55;
+/// Exchanges of the same session are joined up to this many sentences, if they fit nearly as well as the best.
+const MAX_PASSAGE_SENTENCES: usize = 5;
+const MIN_SHARE_IN_SESSION: f32 = 0.7;
+/// A fact must cover at least this much of the question, unless the question names its subject.
+const MIN_FACT_COVERAGE: f32 = 0.34;
+/// An exchange in which a fact was stated is quoted with it from this coverage on.
+const MIN_NEAR_COVERAGE: f32 = 0.15;
+/// A passage must cover at least this much of the question, or have [`MANY_WORDS`] of its words.
+const MIN_PASSAGE_COVERAGE: f32 = 0.45;
+/// With two of its words or half of them, this much is enough for a weak answer.
+const MIN_WEAK_COVERAGE: f32 = 0.25;
+const MIN_FOREIGN_COVERAGE: f32 = 0.2;
+const MANY_WORDS: usize = 4;
+/// From these scores on, the answer is probably right.
+const GOOD_SCORE: f32 = 0.72;
+const FAIR_SCORE: f32 = 0.5;
+/// Passages count less than facts that fit as well, because facts are checked.
+const PASSAGE_WEIGHT: f32 = 0.85;
+
+/// What the memories have that may answer a question.
+#[derive(Debug, Default)]
+pub struct ProjectEvidence {
+    /// Facts about errors, decisions, preferences and causes.
+    pub facts: Vec<FactRow>,
+    /// Facts about commits, branches and packages.
+    pub events: Vec<FactRow>,
+    /// Errors that are printed in the question.
+    pub errors: Vec<KnownError>,
+    /// Files named in the question, with their histories.
+    pub files: Vec<(String, Vec<FileTouch>)>,
+    /// Exchanges that a search found, best first.
+    pub exchanges: Vec<Exchange>,
+    /// The newest sessions, or those of the time in the question.
+    pub sessions: Vec<SessionEvidence>,
+}
+
+/// Builds an answer without a model. Empty if nothing fits.
+pub fn answer_from_evidence(
+    question: &str,
+    shape: &QuestionShape,
+    evidence: &ProjectEvidence,
+    now: Timestamp,
+) -> ProjectAnswer {
+    let mut splitter = TermSplitter::default();
+    let terms = QuestionTerms::of(question, &mut splitter);
+    let quoted = passages(&evidence.exchanges, shape, &terms, &mut splitter, now);
+    let chooser = Chooser { shape, terms: &terms, evidence, passages: &quoted, now };
+    let mut items = chooser.fact_items(&mut splitter);
+    items.extend(chooser.file_items(&mut splitter));
+    items.extend(chooser.session_items(&mut splitter));
+    items.extend(chooser.passage_items());
+    items.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let best = items.first().map_or(0.0, |item| item.score);
+    compose(items, confidence(best))
+}
+
+struct Chooser<'a> {
+    shape: &'a QuestionShape,
+    terms: &'a QuestionTerms,
+    evidence: &'a ProjectEvidence,
+    passages: &'a [PassageCandidate],
+    now: Timestamp,
+}
+
+impl Chooser<'_> {
+    fn fact_items(&self, splitter: &mut TermSplitter) -> Vec<AnswerItem> {
+        let mut reader = FactReader { terms: self.terms, splitter, now: self.now };
+        let printed: Vec<FactCandidate> =
+            self.evidence.errors.iter().filter_map(|error| reader.of_error(error)).collect();
+        let mut candidates = reader.candidates(&self.evidence.facts);
+        candidates.extend(event_candidates(&self.evidence.events, self.terms, splitter, self.now));
+        let sets: Vec<TermSet> = candidates.iter().map(|candidate| candidate.terms).collect();
+        let rarity = self.terms.rarity(&sets);
+        let mut items = Vec::new();
+        let is_list = self.terms.has_no_topic();
+        candidates.sort_by_key(|candidate| Reverse(candidate.at));
+        let count = candidates.len().max(1) as f32;
+        for (age, candidate) in candidates.iter().enumerate() {
+            let coverage = rarity.coverage(candidate.terms);
+            let is_named = candidate.named >= 1.0;
+            let is_topic = self.terms.topic_len_of(candidate.terms) > 0 && (coverage >= MIN_FACT_COVERAGE || is_named);
+            let likelihood = self.shape.likelihood(candidate.memory);
+            if !(is_topic || is_list && self.shape.is_mostly(candidate.memory)) {
+                continue;
+            }
+            let fit = if is_list { 0.7 } else { 0.65 * coverage + 0.4 * candidate.named };
+            let fit = fit + self.search_bonus(candidate);
+            let newness = 0.03 * (1.0 - age as f32 / count);
+            let score = fit * (0.5 + 0.5 * likelihood) * candidate.trust + newness;
+            items.push((candidate, score));
+        }
+        for candidate in &printed {
+            items.push((candidate, 1.2 * candidate.trust));
+        }
+        items.sort_by(|a, b| b.1.total_cmp(&a.1));
+        items.truncate(MAX_EVIDENCE);
+        items.into_iter().map(|(candidate, score)| self.item(candidate, score, &candidates)).collect()
+    }
+
+    /// The item of a fact, with the cause of its error and the exchange in which it was stated.
+    fn item(&self, candidate: &FactCandidate, score: f32, all: &[FactCandidate]) -> AnswerItem {
+        let mut sentences = candidate.sentences.clone();
+        if candidate.memory == MemoryKind::Fix && candidate.error.is_some() {
+            let is_cause = |other: &&FactCandidate| {
+                other.memory == MemoryKind::Cause && other.error == candidate.error && other.trust > 0.5
+            };
+            sentences.extend(all.iter().find(is_cause).into_iter().flat_map(|cause| cause.sentences.clone()));
+        }
+        if let Some(passage) = self.passage_of(candidate) {
+            let known = |sentence: &AnswerSentence| sentences.iter().any(|own| own.sources == sentence.sources);
+            let mut said: Vec<AnswerSentence> =
+                passage.item.sentences.iter().filter(|sentence| !known(sentence)).cloned().collect();
+            // What the user said about a proposal decides it.
+            said.sort_by_key(|sentence| !sentence.text.starts_with(USER_SAID));
+            said.truncate(if candidate.memory == MemoryKind::Decision { 2 } else { 1 });
+            sentences.extend(said);
+        }
+        AnswerItem { memory: candidate.memory, sentences, score }
+    }
+
+    fn passage_of(&self, candidate: &FactCandidate) -> Option<&PassageCandidate> {
+        let is_same = |passage: &&PassageCandidate| {
+            let exchange = &self.evidence.exchanges[passage.exchange];
+            candidate.episodes.contains(&(exchange.session.id, exchange.episode))
+        };
+        let fitting = self.passages.iter().filter(is_same).filter(|passage| passage.coverage >= MIN_NEAR_COVERAGE);
+        fitting.max_by(|a, b| a.item.score.total_cmp(&b.item.score))
+    }
+
+    /// A fact from an exchange that the search found fits better than one from elsewhere.
+    fn search_bonus(&self, candidate: &FactCandidate) -> f32 {
+        self.passage_of(candidate).map_or(0.0, |passage| 0.2 * passage.item.score.min(1.0))
+    }
+
+    fn file_items(&self, splitter: &mut TermSplitter) -> Vec<AnswerItem> {
+        let likelihood = self.shape.likelihood(MemoryKind::File);
+        let named =
+            self.shape.files.iter().fold(TermSet::default(), |all, name| all.with(self.terms.find(name, splitter)));
+        let others = self.terms.topic_len().saturating_sub(self.terms.topic_len_of(named)) as f32;
+        // A question that only mentions a file is about something else.
+        let factor = if self.shape.is_mostly(MemoryKind::File) { 0.95 } else { 0.4 };
+        let score = factor * likelihood / (1.0 + 0.15 * (others - 1.0).max(0.0));
+        let items = self.evidence.files.iter().filter_map(|(name, touches)| file_item(name, touches, self.now));
+        items.map(|item| AnswerItem { score, ..item }).collect()
+    }
+
+    /// Sessions answer questions without a topic, such as "where did we stop?".
+    fn session_items(&self, splitter: &mut TermSplitter) -> Vec<AnswerItem> {
+        let likelihood = self.shape.likelihood(MemoryKind::Session);
+        let topics = self.terms.topic_len() as f32;
+        if topics > 1.0 || !self.shape.is_mostly(MemoryKind::Session) {
+            return Vec::new();
+        }
+        let is_short = self.evidence.sessions.len() > 1;
+        let mut items = Vec::new();
+        for (at, found) in self.evidence.sessions.iter().take(MAX_ITEMS).enumerate() {
+            let Some(item) = session_item(found, is_short, self.now) else { continue };
+            let has_topic = self.terms.topic_len_of(self.terms.find(&item.to_line(), splitter)) > 0;
+            let strangeness = if has_topic { 0.0 } else { 0.6 * topics };
+            items.push(AnswerItem { score: 0.95 * likelihood / (1.0 + strangeness) - 0.05 * at as f32, ..item });
+        }
+        items
+    }
+
+    fn passage_items(&self) -> Vec<AnswerItem> {
+        let least = if self.terms.is_english { MIN_PASSAGE_COVERAGE } else { MIN_FOREIGN_COVERAGE };
+        let fitting = self.passages.iter().filter(|passage| {
+            let has_half = 2 * passage.topic_len >= self.terms.topic_len();
+            let is_weak = passage.coverage >= MIN_WEAK_COVERAGE && (passage.topic_len >= 2 || has_half);
+            passage.topic_len > 0 && (passage.coverage >= least || is_weak || passage.topic_len >= MANY_WORDS)
+        });
+        let mut fitting: Vec<&PassageCandidate> = fitting.collect();
+        fitting.sort_by(|a, b| b.item.score.total_cmp(&a.item.score));
+        let mut items: Vec<(SessionId, AnswerItem)> = Vec::new();
+        for passage in fitting {
+            let session = self.evidence.exchanges[passage.exchange].session.id;
+            let item = AnswerItem { score: passage.item.score * PASSAGE_WEIGHT, ..passage.item.clone() };
+            match items.iter_mut().find(|(other, _)| *other == session) {
+                // Exchanges of one session about the same are one item.
+                Some((_, first)) if first.sentences.len() + item.sentences.len() <= MAX_PASSAGE_SENTENCES => {
+                    if item.score >= first.score * MIN_SHARE_IN_SESSION {
+                        let known: Vec<AnswerSentence> = first.sentences.clone();
+                        let is_new = |one: &AnswerSentence| known.iter().all(|known| known.sources != one.sources);
+                        first.sentences.extend(item.sentences.into_iter().filter(is_new));
+                    }
+                }
+                _ => items.push((session, item)),
+            }
+        }
+        items.into_iter().map(|(_, item)| item).collect()
+    }
+}
+
+impl ProjectAnswer {
+    /// The best items within one screen.
+    #[must_use]
+    pub fn within_one_screen(&self) -> Self {
+        let best = self.items.first().map_or(0.0, |item| item.score);
+        let (mut left, mut chars) = (MAX_SENTENCES, MAX_CHARS);
+        let mut items = Vec::new();
+        for item in self.items.iter().take(MAX_ITEMS).filter(|item| item.score >= best * MIN_SHARE_OF_BEST) {
+            let mut sentences: Vec<AnswerSentence> = Vec::new();
+            for sentence in &item.sentences {
+                let length = sentence.text.chars().count();
+                let is_first = items.is_empty() && sentences.is_empty();
+                if left == 0 || length > chars && !is_first {
+                    break;
+                }
+                (left, chars) = (left - 1, chars.saturating_sub(length));
+                sentences.push(sentence.clone());
+            }
+            if !sentences.is_empty() {
+                items.push(AnswerItem { sentences, ..item.clone() });
+            }
+        }
+        Self { items, ..self.clone() }
+    }
+}
+
+fn confidence(best: f32) -> Confidence {
+    match best {
+        best if best >= GOOD_SCORE => Confidence::High,
+        best if best >= FAIR_SCORE => Confidence::Medium,
+        _ => Confidence::Low,
+    }
+}
+
+/// The items that say something new, best first.
+fn compose(items: Vec<AnswerItem>, confidence: Confidence) -> ProjectAnswer {
+    let mut kept: Vec<AnswerItem> = Vec::new();
+    for mut item in items {
+        let is_known =
+            |sentence: &AnswerSentence| kept.iter().flat_map(|item| &item.sentences).any(|known| known == sentence);
+        let mut seen: Vec<AnswerSentence> = Vec::new();
+        item.sentences.retain(|sentence| {
+            let is_new = !is_known(sentence) && !seen.contains(sentence);
+            seen.push(sentence.clone());
+            is_new
+        });
+        if !item.sentences.is_empty() && kept.len() < MAX_EVIDENCE {
+            kept.push(item);
+        }
+    }
+    // Only passages were found: no memory has an answer that was checked.
+    let is_checked = kept.first().is_some_and(|item| item.memory != MemoryKind::Passage);
+    let confidence = if is_checked { confidence } else { confidence.min(Confidence::Medium) };
+    let mut notes = Vec::new();
+    if !kept.is_empty() && confidence == Confidence::Low {
+        notes.push("The evidence is weak: this may not answer the question.".to_owned());
+    }
+    ProjectAnswer { items: kept, confidence, notes }
+}

@@ -1,0 +1,140 @@
+//! Candidates for an answer from facts: fixes, decisions, preferences, causes and requirements.
+
+use rethread_model::{EntityKind, FactState, Predicate, SessionId, Timestamp, Trust};
+use rethread_store::FactRow;
+
+use super::terms::{QuestionTerms, TermSet, TermSplitter};
+use super::wording::{cause_sentence, decision_sentences, fix_sentences};
+use super::{AnswerSentence, MemoryKind};
+use crate::facts::{Cause, Decision, KnownError, causes, decisions, known_errors};
+
+/// A fact that may answer the question.
+pub(super) struct FactCandidate {
+    pub(super) memory: MemoryKind,
+    pub(super) sentences: Vec<AnswerSentence>,
+    /// The terms of the question it has.
+    pub(super) terms: TermSet,
+    /// The share of its subject's words that the question names.
+    pub(super) named: f32,
+    /// How much it can be relied on, 0 to 1.
+    pub(super) trust: f32,
+    /// Where it was stated.
+    pub(super) episodes: Vec<(SessionId, u64)>,
+    pub(super) at: Option<Timestamp>,
+    /// The signature of the error it is about.
+    pub(super) error: Option<String>,
+}
+
+/// Finds the terms of a question in facts.
+pub(super) struct FactReader<'a> {
+    pub(super) terms: &'a QuestionTerms,
+    pub(super) splitter: &'a mut TermSplitter,
+    pub(super) now: Timestamp,
+}
+
+impl FactReader<'_> {
+    /// Candidates from all facts in scope.
+    pub(super) fn candidates(&mut self, facts: &[FactRow]) -> Vec<FactCandidate> {
+        let decided = decisions(facts);
+        let mut all: Vec<FactCandidate> = decided.iter().filter_map(|one| self.of_decision(one, &decided)).collect();
+        all.extend(causes(facts).iter().filter_map(|one| self.of_cause(one)));
+        let is_of_error = |known: &&FactRow| {
+            matches!(known.fact.predicate, Predicate::FailedWith | Predicate::FixedBy | Predicate::NotFixedBy)
+        };
+        let of_errors: Vec<FactRow> = facts.iter().filter(is_of_error).cloned().collect();
+        all.extend(known_errors(of_errors).iter().filter_map(|error| self.of_error(error)));
+        all
+    }
+
+    fn of_decision(&mut self, one: &Decision, all: &[Decision]) -> Option<FactCandidate> {
+        let other = one.rejected_option.as_deref().unwrap_or_default();
+        let reason = one.reason.as_deref().unwrap_or_default();
+        let text = format!("{}\n{other}\n{}\n{reason}", one.subject, one.statement);
+        let terms = self.terms.find(&text, self.splitter);
+        if terms.len() == 0 && !self.terms.has_no_topic() {
+            return None;
+        }
+        let sentences = decision_sentences(one, all, self.now);
+        let memory = if one.predicate == Predicate::Decided { MemoryKind::Decision } else { MemoryKind::Preference };
+        let state = match one.state {
+            FactState::Confirmed => 1.0,
+            FactState::Refuted if one.closed_by.is_none() => 1.0,
+            FactState::Refuted | FactState::Superseded => 0.85,
+            FactState::Hypothesis => 0.75,
+        };
+        let author = if one.trust == Trust::Human { 1.0 } else { 0.9 };
+        Some(FactCandidate {
+            memory,
+            sentences,
+            terms,
+            named: self.named(&[&one.subject, other]),
+            trust: state * author,
+            episodes: one.sources.iter().map(|source| (source.session, source.episode)).collect(),
+            at: one.valid_from,
+            error: None,
+        })
+    }
+
+    fn of_cause(&mut self, cause: &Cause) -> Option<FactCandidate> {
+        let object = cause.object.as_ref().map_or("", |object| &object.name);
+        let printed = cause.printed.as_deref().unwrap_or_default();
+        let text = format!("{}\n{object}\n{}\n{printed}", cause.subject.name, cause.statement);
+        let terms = self.terms.find(&text, self.splitter);
+        if terms.len() == 0 && !self.terms.has_no_topic() {
+            return None;
+        }
+        let memory = if cause.relation == Predicate::CausedBy { MemoryKind::Cause } else { MemoryKind::Requirement };
+        let trust = match cause.state {
+            FactState::Confirmed => 1.0,
+            FactState::Hypothesis => 0.85,
+            FactState::Refuted | FactState::Superseded => 0.4,
+        };
+        let is_error = cause.subject.kind == EntityKind::Error;
+        Some(FactCandidate {
+            memory,
+            sentences: cause_sentence(cause, self.now).into_iter().collect(),
+            terms,
+            named: self.named(&[&cause.subject.name, object]),
+            trust,
+            episodes: cause.sources.iter().map(|source| (source.session, source.episode)).collect(),
+            at: cause.last_at,
+            error: is_error.then(|| cause.subject.name.clone()),
+        })
+    }
+
+    /// A known error with what was tried against it.
+    pub(super) fn of_error(&mut self, error: &KnownError) -> Option<FactCandidate> {
+        let tried = error.fixes.fixes.iter().chain(&error.fixes.failed_attempts);
+        let parts = tried.clone().flat_map(|fix| {
+            [Some(fix.description.as_str()), fix.command.as_deref(), fix.reason.as_deref()].into_iter().flatten()
+        });
+        let text = [error.line.as_str(), error.signature.as_str()].into_iter().chain(parts).collect::<Vec<_>>();
+        let terms = self.terms.find(&text.join("\n"), self.splitter);
+        if terms.len() == 0 && !self.terms.has_no_topic() {
+            return None;
+        }
+        let trust = match error.fixes.fixes.first().map(|fix| fix.state) {
+            Some(FactState::Confirmed) => 1.0,
+            Some(_) => 0.85,
+            // Who asks for a fix wants one; an error without any says little.
+            None if error.fixes.failed_attempts.is_empty() => 0.4,
+            None => 0.6,
+        };
+        let sources = tried.flat_map(|fix| &fix.sources).chain(&error.last_source);
+        Some(FactCandidate {
+            memory: MemoryKind::Fix,
+            sentences: fix_sentences(error, self.now),
+            terms,
+            named: 0.0,
+            trust,
+            episodes: sources.map(|source| (source.session, source.episode)).collect(),
+            at: error.last_source.as_ref().and_then(|source| source.at),
+            error: Some(error.signature.clone()),
+        })
+    }
+
+    fn named(&mut self, names: &[&str]) -> f32 {
+        let shares = names.iter().map(|name| self.terms.share_of_name(name, self.splitter));
+        shares.fold(0.0, f32::max)
+    }
+}

@@ -1,0 +1,403 @@
+//! Finds the part of a past exchange that answers a question: the reply with the best fitting sentences, and its prompt.
+
+use std::ops::Range;
+
+use rethread_model::{Entry, EntryKind, Session, Timestamp, one_line};
+
+use super::shape::QuestionShape;
+use super::terms::{QuestionTerms, TermRarity, TermSet, TermSplitter};
+use super::wording::origin;
+use super::{AnswerItem, AnswerSentence, MemoryKind, SentenceSource};
+use crate::question::entry_text;
+use crate::quote::quote_short;
+
+/// Maximum length of a quoted part, in characters; sentences are quoted whole where they fit.
+const PART_CHARS: usize = 640;
+/// Maximum length of a quoted prompt, in characters.
+const PROMPT_CHARS: usize = 200;
+/// Bytes of one entry that are read; the rest is a paste or a log.
+const MAX_ENTRY_BYTES: usize = 16_000;
+/// Entries of one exchange that are read.
+const MAX_ENTRIES: usize = 400;
+/// From this likelihood on, a question is about a decision or a preference.
+const LIKELY_VERDICT: f32 = 0.6;
+/// Added to the score of a part in an entry that the search found.
+const HIT_BONUS: f32 = 0.3;
+/// Added to the score of a part with words that such answers have.
+const CUE_BONUS: f32 = 0.16;
+/// Begins a sentence that quotes what the user said after an answer.
+pub(super) const USER_SAID: &str = "The user said";
+/// How much the order of the search counts.
+const SEARCH_WEIGHT: f32 = 0.3;
+/// Entries before a part that count as its context.
+const NEAR_ENTRIES: usize = 3;
+/// A second part of the same exchange is quoted if it fits at least this well, compared with the best.
+const MIN_SECOND_PART: f32 = 0.6;
+
+/// A prompt with everything that followed, found by a search.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// Session of the exchange.
+    pub session: Session,
+    /// Number of the episode.
+    pub episode: u64,
+    /// Its entries, oldest first, and the next prompt: it often accepts or rejects the last answer.
+    pub entries: Vec<Entry>,
+    /// Seqs of the entries that the search found, with their scores relative to the best hit, 0 to 1; best first.
+    pub hits: Vec<(u64, f32)>,
+}
+
+impl Exchange {
+    fn search_score(&self) -> f32 {
+        self.hits.first().map_or(0.0, |(_, score)| *score)
+    }
+}
+
+/// The best part of an exchange.
+pub(super) struct PassageCandidate {
+    /// Index of the exchange.
+    pub(super) exchange: usize,
+    pub(super) item: AnswerItem,
+    /// Share of the question's words in the quoted texts.
+    pub(super) coverage: f32,
+    /// Number of words that say what the question is about.
+    pub(super) topic_len: usize,
+}
+
+/// What stands around a part: the less near, the less it says about the part.
+#[derive(Clone, Copy)]
+struct PartContext {
+    /// The rest of the entry.
+    entry: TermSet,
+    /// The texts before it.
+    before: TermSet,
+    /// The prompt and the name of the session.
+    topic: TermSet,
+}
+
+/// A run of sentences in an entry.
+struct TextPart {
+    entry: usize,
+    range: Range<usize>,
+    terms: TermSet,
+    score: f32,
+}
+
+/// The entries of an exchange that may be quoted, with their terms.
+struct ReadEntry {
+    index: usize,
+    text: String,
+    terms: TermSet,
+    units: Vec<(Range<usize>, TermSet)>,
+}
+
+/// The best part of each exchange, with how well it fits.
+pub(super) fn passages(
+    exchanges: &[Exchange],
+    shape: &QuestionShape,
+    terms: &QuestionTerms,
+    splitter: &mut TermSplitter,
+    now: Timestamp,
+) -> Vec<PassageCandidate> {
+    let read: Vec<Vec<ReadEntry>> = exchanges.iter().map(|exchange| read_entries(exchange, terms, splitter)).collect();
+    let sets: Vec<TermSet> = read.iter().flatten().map(|entry| entry.terms).collect();
+    let finder = PartFinder { shape, rarity: terms.rarity(&sets) };
+    let mut all = Vec::new();
+    for (index, (exchange, entries)) in exchanges.iter().zip(&read).enumerate() {
+        let session = &exchange.session;
+        let names = [session.name.as_deref(), session.project.as_deref()].into_iter().flatten();
+        let named = terms.find(&names.collect::<Vec<_>>().join("\n"), splitter);
+        if let Some(found) = finder.passage(exchange, entries, (named, index), now) {
+            let (item, quoted) = found;
+            let coverage = finder.rarity.coverage(quoted);
+            all.push(PassageCandidate { exchange: index, item, coverage, topic_len: terms.topic_len_of(quoted) });
+        }
+    }
+    all
+}
+
+fn read_entries(exchange: &Exchange, terms: &QuestionTerms, splitter: &mut TermSplitter) -> Vec<ReadEntry> {
+    let quotable = exchange.entries.iter().enumerate().filter(|(_, entry)| is_quotable(entry));
+    quotable.take(MAX_ENTRIES).map(|(index, entry)| read_entry(index, entry, terms, splitter)).collect()
+}
+
+fn read_entry(index: usize, entry: &Entry, terms: &QuestionTerms, splitter: &mut TermSplitter) -> ReadEntry {
+    let mut text = entry_text(entry);
+    text.truncate(text.floor_char_boundary(MAX_ENTRY_BYTES));
+    let mut units: Vec<(Range<usize>, TermSet)> =
+        sentence_ranges(&text).into_iter().map(|range| (range, TermSet::default())).collect();
+    let mut all = TermSet::default();
+    let mut at = 0;
+    for word in splitter.words(&text).iter() {
+        let Some(found) = terms.position(word.text) else { continue };
+        all = all.with(found);
+        while units.get(at).is_some_and(|(range, _)| range.end <= word.start) {
+            at += 1;
+        }
+        // The parts of a compound come after the whole, so the unit may be the one before.
+        let unit =
+            if units.get(at).is_some_and(|(range, _)| range.start > word.start) { at.saturating_sub(1) } else { at };
+        if let Some((_, set)) = units.get_mut(unit) {
+            *set = set.with(found);
+        }
+    }
+    ReadEntry { index, text, terms: all, units }
+}
+
+/// Whether an entry says something; machine output and reasoning do not count.
+fn is_quotable(entry: &Entry) -> bool {
+    let is_said = matches!(
+        entry.kind,
+        EntryKind::Prompt
+            | EntryKind::Task
+            | EntryKind::AssistantText
+            | EntryKind::Note
+            | EntryKind::Summary
+            | EntryKind::Recap
+            | EntryKind::Call
+    );
+    // Earlier questions to this memory repeat the words of the question and answer nothing.
+    let is_own = entry
+        .tool
+        .as_ref()
+        .is_some_and(|tool| tool.name.contains("rethread") || tool.target.trim_start().starts_with("rethread "));
+    is_said && !is_own && (entry.tool.is_some() || !entry.text.trim().is_empty())
+}
+
+/// Byte ranges of the sentences and lines of a text.
+fn sentence_ranges(text: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut from = 0;
+    let mut before = ' ';
+    let mut signs = text.char_indices().peekable();
+    while let Some((at, sign)) = signs.next() {
+        let next = signs.peek().map(|(_, next)| *next);
+        let is_stop =
+            matches!(sign, '.' | '!' | '?') && next.is_none_or(char::is_whitespace) && before.is_alphanumeric();
+        if sign == '\n' || is_stop || matches!(sign, '。' | '！' | '？') {
+            let end = at + sign.len_utf8();
+            if !text[from..end].trim().is_empty() {
+                ranges.push(from..end);
+            }
+            from = end;
+        }
+        before = sign;
+    }
+    if !text[from..].trim().is_empty() {
+        ranges.push(from..text.len());
+    }
+    ranges
+}
+
+struct PartFinder<'a> {
+    shape: &'a QuestionShape,
+    rarity: TermRarity,
+}
+
+impl PartFinder<'_> {
+    /// The best part of an exchange with its prompt, and the terms they have.
+    fn passage(
+        &self,
+        exchange: &Exchange,
+        entries: &[ReadEntry],
+        (named, rank): (TermSet, usize),
+        now: Timestamp,
+    ) -> Option<(AnswerItem, TermSet)> {
+        let is_prompt =
+            |read: &&ReadEntry| matches!(exchange.entries[read.index].kind, EntryKind::Prompt | EntryKind::Task);
+        let prompt = entries.iter().find(is_prompt);
+        let topic = prompt.map_or(named, |prompt| prompt.terms.with(named));
+        let mut parts: Vec<TextPart> = Vec::new();
+        for (at, read) in entries.iter().enumerate() {
+            let near = entries[at.saturating_sub(NEAR_ENTRIES)..at].iter();
+            let before = near.fold(TermSet::default(), |all, near| all.with(near.terms));
+            let context = PartContext { entry: read.terms, before, topic };
+            parts.extend(self.best_part(exchange, read, at, context));
+        }
+        parts.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
+        let is_asked = |read: &ReadEntry| prompt.is_some_and(|prompt| std::ptr::eq(prompt, read));
+        let is_reply = |part: &&TextPart| !is_asked(&entries[part.entry]);
+        let best = parts.first()?;
+        let reply = parts.iter().find(is_reply).filter(|part| part.score > 0.0);
+        let second = reply.and_then(|reply| {
+            let others = parts.iter().filter(|part| part.entry != reply.entry).find(is_reply);
+            others.filter(|part| part.score >= reply.score * MIN_SECOND_PART && part.terms != reply.terms)
+        });
+        let said = |part: &TextPart| {
+            let entry = &exchange.entries[entries[part.entry].index];
+            let text = quote_short(&one_line(&entries[part.entry].text[part.range.clone()]), PART_CHARS + 40);
+            (entry, text)
+        };
+        let source = |entry: &Entry| SentenceSource::in_session(&exchange.session, entry.location.line, entry.at);
+        let mut sentences = Vec::new();
+        let mut quoted = TermSet::default();
+        let mut score = best.score;
+        for part in reply.into_iter().chain(second) {
+            let (entry, text) = said(part);
+            let place = if sentences.is_empty() {
+                format!(" {}", origin(exchange.session.name.as_deref(), entry.at, now))
+            } else {
+                String::new()
+            };
+            sentences.push(AnswerSentence::new(format!("{} \"{text}\"{place}.", speaker(entry)), source(entry)));
+            quoted = quoted.with(part.terms);
+        }
+        if let Some(verdict) = entries.last().filter(|last| is_prompt(last) && !is_asked(last))
+            && self.asks_for_verdict()
+            && verdict.terms.len() > 0
+        {
+            let entry = &exchange.entries[verdict.index];
+            let text = format!("{USER_SAID} then: \"{}\".", quote_short(&verdict.text, PROMPT_CHARS));
+            if !sentences.iter().any(|known: &AnswerSentence| known.sources[0].line == entry.location.line) {
+                sentences.push(AnswerSentence::new(text, source(entry)));
+                quoted = quoted.with(verdict.terms);
+            }
+        }
+        if let Some(prompt) = prompt {
+            let entry = &exchange.entries[prompt.index];
+            let own = parts.iter().find(|part| is_asked(&entries[part.entry]));
+            // A long prompt is quoted where it fits best, a short one whole.
+            let text = match own {
+                Some(own) if prompt.text.chars().count() > PROMPT_CHARS => said(own).1,
+                _ => quote_short(&prompt.text, PROMPT_CHARS),
+            };
+            let sentence = AnswerSentence::new(format!("The user asked: \"{text}\"."), source(entry));
+            let is_better = own.is_some_and(|own| reply.is_none_or(|reply| own.score > reply.score));
+            sentences.insert(if is_better { 0 } else { sentences.len() }, sentence);
+            quoted = quoted.with(prompt.terms);
+            score = score.max(own.map_or(0.0, |own| own.score));
+        }
+        if reply.is_none() {
+            // A question without a reply answers nothing.
+            score *= if prompt.is_some_and(|prompt| prompt.text.trim_end().ends_with('?')) { 0.4 } else { 0.8 };
+        }
+        let score =
+            score * (1.0 - SEARCH_WEIGHT + SEARCH_WEIGHT * exchange.search_score() / (1.0 + 0.05 * rank as f32));
+        (!sentences.is_empty()).then_some((AnswerItem { memory: MemoryKind::Passage, sentences, score }, quoted))
+    }
+
+    /// The run of sentences of an entry that fits the question best.
+    fn best_part(&self, exchange: &Exchange, read: &ReadEntry, at: usize, context: PartContext) -> Option<TextPart> {
+        let entry = &exchange.entries[read.index];
+        let found = exchange.hits.iter().find(|(seq, _)| *seq == entry.seq);
+        let bonus = found.map_or(0.0, |(_, score)| HIT_BONUS * score);
+        let mut best: Option<TextPart> = None;
+        for first in 0..read.units.len() {
+            let mut terms = TermSet::default();
+            let start = read.units[first].0.start;
+            let mut last = first;
+            while let Some((range, found)) = read.units.get(last) {
+                if last > first && read.text[start..range.end].chars().count() > PART_CHARS {
+                    break;
+                }
+                terms = terms.with(*found);
+                last += 1;
+            }
+            // What a colon announces belongs to it.
+            if let Some((range, found)) = read.units.get(last)
+                && read.text[start..range.start].trim_end().ends_with(':')
+            {
+                terms = terms.with(*found);
+                last += 1;
+            }
+            let range = start..read.units[last - 1].0.end;
+            let score = self.score(entry, &read.text[range.clone()], terms, context) + bonus;
+            if best.as_ref().is_none_or(|best| score > best.score) {
+                best = Some(TextPart { entry: at, range, terms, score });
+            }
+        }
+        best
+    }
+
+    fn score(&self, entry: &Entry, text: &str, terms: TermSet, context: PartContext) -> f32 {
+        let own = self.rarity.coverage(terms);
+        let in_entry = self.rarity.coverage(terms.with(context.entry));
+        let near = self.rarity.coverage(terms.with(context.entry).with(context.before));
+        let topic = self.rarity.coverage(terms.with(context.entry).with(context.before).with(context.topic));
+        let mut score = own + 0.35 * (in_entry - own) + 0.3 * (near - in_entry) + 0.35 * (topic - near);
+        let lower = text.to_lowercase();
+        let has_cue = self.answer_cues().iter().any(|cue| lower.contains(cue));
+        if own <= 0.0 {
+            score *= if has_cue { 0.8 } else { 0.6 };
+        }
+        if has_cue {
+            score += CUE_BONUS;
+        }
+        if is_announcement(&lower) {
+            score *= 0.7;
+        }
+        let kind = match entry.kind {
+            EntryKind::Call => 0.6,
+            EntryKind::Prompt | EntryKind::Task => 0.85,
+            EntryKind::Summary | EntryKind::Recap => 0.9,
+            _ => 1.0,
+        };
+        score * kind
+    }
+
+    /// Whether the question is about what a human decided or wants.
+    fn asks_for_verdict(&self) -> bool {
+        let kinds = [MemoryKind::Decision, MemoryKind::Preference];
+        kinds.into_iter().any(|kind| self.shape.likelihood(kind) >= LIKELY_VERDICT)
+    }
+
+    /// Words that answers to this kind of question have.
+    fn answer_cues(&self) -> &'static [&'static str] {
+        if self.shape.asks_why || self.shape.is_mostly(MemoryKind::Cause) {
+            &[
+                "because",
+                "caused by",
+                "since ",
+                "due to",
+                "root cause",
+                "the issue",
+                "the problem",
+                "turns out",
+                "reason",
+                "so that",
+            ]
+        } else if self.shape.is_mostly(MemoryKind::Fix) {
+            &["fix", "changed", "replaced", "added", "resolved", "solution", "now pass", "the issue", "root cause"]
+        } else if self.shape.is_mostly(MemoryKind::Decision) || self.shape.is_mostly(MemoryKind::Preference) {
+            &["decided", "instead", "go with", "let's", "recommend", "prefer", "chose", "because", "should", "don't"]
+        } else {
+            &[]
+        }
+    }
+}
+
+/// Whether a text only says what will be done next.
+fn is_announcement(lower: &str) -> bool {
+    let lower = lower.trim_start().replace('’', "'");
+    let starts = ["let me ", "now let me ", "i'll ", "i will ", "now i'll ", "let's look", "let's check", "i need to "];
+    lower.chars().count() < 200 && starts.iter().any(|words| lower.starts_with(words))
+}
+
+fn speaker(entry: &Entry) -> &'static str {
+    match entry.kind {
+        EntryKind::Call => "A tool call:",
+        EntryKind::Summary | EntryKind::Recap => "A summary says:",
+        EntryKind::Note => "A note says:",
+        EntryKind::Prompt | EntryKind::Task => "The user said:",
+        _ => "The agent said:",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_split_at_lines_and_sentences_but_not_in_names() {
+        let text = "The pool was too small. See src/db.ts v1.2\n- raise max\n\nDone!";
+        let parts: Vec<&str> = sentence_ranges(text).into_iter().map(|range| text[range].trim()).collect();
+        assert_eq!(parts, ["The pool was too small.", "See src/db.ts v1.2", "- raise max", "Done!"]);
+        assert_eq!(sentence_ranges("曜日が壊れた。直した。").len(), 2);
+    }
+
+    #[test]
+    fn announcements_are_noticed() {
+        assert!(is_announcement("let me look at the pool."));
+        assert!(!is_announcement("the pool is too small; let me raise it."));
+    }
+}

@@ -1,0 +1,118 @@
+//! Tests of the choice between memories, without a store.
+
+use rethread_model::{Agent, Entity, EntityKind, Fact, FactState, Predicate, SessionId, SessionKind, Timestamp, Trust};
+use rethread_store::FactRow;
+use serde_json::json;
+
+use super::*;
+
+fn fact(minute: i64, predicate: Predicate, subject: (EntityKind, &str), detail: &str) -> FactRow {
+    let at = Timestamp::from_millis(minute * 60_000);
+    FactRow {
+        fact: Fact {
+            predicate,
+            subject: Entity::new(subject.0, subject.1),
+            object: None,
+            detail: detail.to_owned(),
+            reason: None,
+            quote: None,
+            state: FactState::Confirmed,
+            success_count: 1,
+            failure_count: 0,
+            trust: Trust::Human,
+            line: minute.unsigned_abs(),
+            evidence_lines: Vec::new(),
+            at: Some(at),
+            model: None,
+        },
+        session: SessionId::derive(Agent::ClaudeCode, "a", Timestamp::from_millis(0)),
+        agent: Agent::ClaudeCode,
+        session_name: Some("caching".to_owned()),
+        project: Some("/p".to_owned()),
+        session_kind: SessionKind::Main,
+        episode: 1,
+        learned_at: at,
+    }
+}
+
+fn facts() -> Vec<FactRow> {
+    let mut redis = fact(9, Predicate::Decided, (EntityKind::Decision, "redis"), "no redis here");
+    redis.fact.state = FactState::Refuted;
+    redis.fact.reason = Some("the functions are serverless".to_owned());
+    let mut ky = fact(8, Predicate::Prefers, (EntityKind::Preference, "ky"), "use ky for requests");
+    ky.fact.object = Some(Entity::new(EntityKind::Preference, "axios"));
+    let timeout = (EntityKind::Error, "error: connection timeout to database");
+    let mut pool = fact(7, Predicate::FixedBy, timeout, "src/db.ts: max: 5 → max: 20");
+    pool.fact.object = Some(Entity::new(EntityKind::Command, "npm test"));
+    let failed = fact(6, Predicate::NotFixedBy, timeout, "src/db.ts: timeout: 5 → timeout: 9");
+    let mut expiry = fact(5, Predicate::CausedBy, (EntityKind::Topic, "JWT bug"), "the JWT bug came from expiry 0");
+    expiry.fact.object = Some(Entity::new(EntityKind::Setting, "expiry=0"));
+    let mut other = fact(4, Predicate::Decided, (EntityKind::Decision, "tabs"), "indent with tabs");
+    other.fact.reason = Some("diffs are smaller".to_owned());
+    vec![redis, ky, pool, failed, expiry, other]
+}
+
+fn answer(question: &str) -> ProjectAnswer {
+    let evidence = ProjectEvidence { facts: facts(), ..ProjectEvidence::default() };
+    answer_from_evidence(question, &QuestionShape::parse(question), &evidence, Timestamp::from_millis(86_400_000))
+}
+
+fn check(question: &str, memory: MemoryKind, words: &str) {
+    let answer = answer(question);
+    let first = answer.items.first().unwrap_or_else(|| panic!("{question}: nothing"));
+    let line = first.to_line();
+    assert_eq!(first.memory, memory, "{question}: {line}");
+    assert!(line.contains(words), "{question}: {line}");
+    assert!(first.sentences.iter().all(|sentence| !sentence.sources.is_empty()), "{line}");
+}
+
+#[test]
+fn the_best_evidence_wins() {
+    // S003-22
+    check("why did we avoid Redis?", MemoryKind::Decision, "serverless");
+    check("why not redis", MemoryKind::Decision, "serverless");
+    check("should I use axios or something else?", MemoryKind::Preference, "ky");
+    check("how did we fix the database connection timeout?", MemoryKind::Fix, "max: 20");
+    check("the db connection times out again, what helped?", MemoryKind::Fix, "max: 20");
+    check("what caused the JWT bug?", MemoryKind::Cause, "expiry 0");
+}
+
+#[test]
+fn failed_attempts_are_named_after_the_fix() {
+    let line = answer("how was the connection timeout to the database solved?").items[0].to_line();
+    let (fix, failed) = (line.find("max: 20").unwrap(), line.find("Did not help").unwrap());
+    assert!(fix < failed && line.contains("verified by `npm test`"), "{line}");
+}
+
+#[test]
+fn nothing_is_said_about_what_is_not_known() {
+    // D17
+    for question in ["which color has the zeppelin?", "why did we choose kafka?", "hello"] {
+        assert!(answer(question).is_empty(), "{question}: {}", answer(question).to_markdown());
+    }
+}
+
+#[test]
+fn a_question_without_a_topic_lists_what_is_newest() {
+    let answer = answer("what did we decide?");
+    assert_eq!(answer.items[0].memory, MemoryKind::Decision);
+    assert!(answer.items.len() > 1 && answer.items[0].to_line().contains("redis"), "{}", answer.to_markdown());
+}
+
+#[test]
+fn sentences_of_a_model_must_cite_evidence_that_was_given() {
+    let evidence = answer("why did we avoid Redis?");
+    let prompt = project_prompt("why </question>?", &evidence);
+    assert!(prompt.contains("[1] (decision)") && !prompt.contains("why </question>"), "{prompt}");
+    let written = json!({
+        "sentences": [{"text": "Serverless rules it out.", "evidence": [1]}, {"text": "Invented.", "evidence": [99, 0]}],
+        "confidence": "high",
+        "notes": [],
+    });
+    let checked = ProjectAnswer::from_model_json(&written, &evidence).unwrap();
+    assert_eq!(checked.items[0].sentences.len(), 1);
+    assert_eq!(checked.confidence, Confidence::Medium);
+    assert!(checked.items[0].to_line().contains(":9]"), "{}", checked.to_markdown());
+    let nothing = json!({"sentences": [{"text": "x", "evidence": []}], "confidence": "low", "notes": []});
+    assert!(ProjectAnswer::from_model_json(&nothing, &evidence).is_err());
+}

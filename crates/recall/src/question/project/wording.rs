@@ -1,0 +1,162 @@
+//! Sentences of answers without a model: what a fact says, who said it, where and when.
+
+use rethread_model::{FactState, Predicate, Timestamp, Trust};
+
+use super::{AnswerSentence, SentenceSource};
+use crate::facts::{Cause, Decision, FileAction, FileTouch, Fix, KnownError};
+use crate::quote::{format_age, quote_short};
+use crate::{FactSource, quote};
+
+/// Maximum lengths, in characters, of a statement, a reason, an error line, and names.
+const STATEMENT_CHARS: usize = 320;
+const REASON_CHARS: usize = 200;
+const ERROR_CHARS: usize = 160;
+const NAME_CHARS: usize = 60;
+/// Maximum number of failed attempts listed.
+const MAX_FAILED_ATTEMPTS: usize = 3;
+
+/// `(session "login", 3d ago)`.
+pub(super) fn origin(name: Option<&str>, at: Option<Timestamp>, now: Timestamp) -> String {
+    let name = name.map(|name| format!("session \"{}\", ", quote_short(name, NAME_CHARS)));
+    format!("({}{})", name.unwrap_or_default(), format_age(at, now))
+}
+
+fn origin_of(source: &FactSource, now: Timestamp) -> String {
+    origin(source.session_name.as_deref(), source.at, now)
+}
+
+/// What fixed an error, what did not, and how often it occurred.
+pub(super) fn fix_sentences(error: &KnownError, now: Timestamp) -> Vec<AnswerSentence> {
+    let line = quote_short(&error.line, ERROR_CHARS);
+    let mut sentences = Vec::new();
+    if let Some(fix) = error.fixes.fixes.first() {
+        sentences.extend(fix_sentence(&line, fix, now));
+    } else if let Some(last) = &error.last_source {
+        let text = format!("No fix is known for \"{line}\" {}.", origin_of(last, now));
+        sentences.push(AnswerSentence::new(text, SentenceSource::of_fact(last)));
+    }
+    if let Some(other) = error.fixes.fixes.get(1).filter(|fix| fix.state == FactState::Confirmed) {
+        let text = format!("Another time: {}.", quote_short(&other.description, STATEMENT_CHARS));
+        sentences.extend(cited(text, other.sources.first()));
+    }
+    let failed: Vec<&Fix> = error.fixes.failed_attempts.iter().take(MAX_FAILED_ATTEMPTS).collect();
+    if let Some(first) = failed.first() {
+        let tried: Vec<String> = failed.iter().map(|fix| quote_short(&fix.description, REASON_CHARS)).collect();
+        sentences.extend(cited(format!("Did not help: {}.", tried.join("; ")), first.sources.first()));
+    }
+    sentences
+}
+
+fn fix_sentence(line: &str, fix: &Fix, now: Timestamp) -> Option<AnswerSentence> {
+    let source = fix.sources.first()?;
+    let done = quote_short(&fix.description, STATEMENT_CHARS);
+    let command = fix.command.as_deref().map(|command| quote_short(command, NAME_CHARS));
+    let reason = fix.reason.as_deref().map(|reason| format!(" Reason: {}.", quote_short(reason, REASON_CHARS)));
+    let (verb, proof) = match (fix.state, command) {
+        (FactState::Confirmed, Some(command)) => ("Fixed by", format!(", verified by `{command}`")),
+        (FactState::Confirmed, None) => ("Fixed by", String::new()),
+        _ => ("Possibly fixed by", ", not verified".to_owned()),
+    };
+    let reason = reason.unwrap_or_default();
+    let text = format!("{verb} {done}{proof} {}: \"{line}\".{reason}", origin_of(source, now));
+    cited(text, Some(source))
+}
+
+/// What was decided, instead of what, why, by whom and when; and what became of it.
+pub(super) fn decision_sentences(one: &Decision, all: &[Decision], now: Timestamp) -> Vec<AnswerSentence> {
+    let Some(source) = one.sources.first() else { return Vec::new() };
+    let statement = quote_short(&one.statement, STATEMENT_CHARS);
+    let has = |part: &str| contains_words(&statement, part);
+    let subject = quote_short(&one.subject, NAME_CHARS);
+    let other = one.rejected_option.as_deref().map(|other| quote_short(other, NAME_CHARS)).filter(|other| !has(other));
+    let reason = one.reason.as_deref().map(|reason| quote_short(reason, REASON_CHARS)).filter(|reason| !has(reason));
+    let what = if has(&subject) || subject.is_empty() { String::new() } else { format!(" {subject}:") };
+    let quoted = if statement.is_empty() { String::new() } else { format!(" \"{statement}\"") };
+    let instead = other.map(|other| match one.predicate {
+        Predicate::Decided => format!(", instead of {other}"),
+        _ => format!("; use {other} instead"),
+    });
+    let because = reason.map(|reason| format!(", because {reason}")).unwrap_or_default();
+    let verb = decision_verb(one);
+    let text = format!("{verb}{what}{quoted}{}{because} {}.", instead.unwrap_or_default(), origin_of(source, now));
+    let mut sentences: Vec<AnswerSentence> = cited(text, Some(source)).into_iter().collect();
+    if let Some(by) = &one.closed_by {
+        let later = all.iter().find(|other| other.sources.contains(by) && other.subject != one.subject);
+        let later = later.map(|later| format!(" by \"{}\"", quote_short(&later.statement, REASON_CHARS)));
+        let verb = if one.state == FactState::Refuted { "Rejected later" } else { "Superseded" };
+        sentences.extend(cited(format!("{verb}{} {}.", later.unwrap_or_default(), origin_of(by, now)), Some(by)));
+    }
+    sentences
+}
+
+fn decision_verb(one: &Decision) -> &'static str {
+    let is_human = one.trust == Trust::Human;
+    match (one.predicate, one.state) {
+        (Predicate::Prefers, _) => "Preference:",
+        (Predicate::Forbids, _) => "Prohibition:",
+        (_, FactState::Hypothesis) => "Proposed, not decided:",
+        (_, FactState::Refuted) if one.closed_by.is_none() && is_human => "The user rejected",
+        (_, FactState::Refuted) if one.closed_by.is_none() => "Rejected:",
+        _ if is_human => "The user decided:",
+        _ => "Decided:",
+    }
+}
+
+/// Why something happens, what it needs, or what it conflicts with.
+pub(super) fn cause_sentence(cause: &Cause, now: Timestamp) -> Option<AnswerSentence> {
+    let source = cause.sources.first()?;
+    let label = match cause.relation {
+        Predicate::Requires => "Requirement",
+        Predicate::ConflictsWith => "Conflict",
+        _ => "Cause",
+    };
+    let state = match cause.state {
+        FactState::Confirmed => "",
+        FactState::Hypothesis => " (not verified)",
+        FactState::Refuted | FactState::Superseded => " (turned out to be wrong)",
+    };
+    let statement = quote_short(&cause.statement, STATEMENT_CHARS);
+    let object = cause.object.as_ref().map(|object| quote_short(&object.name, NAME_CHARS));
+    let object = object.filter(|object| !contains_words(&statement, object)).map(|object| format!(" {object}:"));
+    let error = cause.printed.as_deref().map(|line| quote_short(line, ERROR_CHARS));
+    let error = error.filter(|line| !contains_words(&statement, line)).map(|line| format!("; error: \"{line}\""));
+    let text = format!(
+        "{label}{state}:{} \"{statement}\"{} {}.",
+        object.unwrap_or_default(),
+        error.unwrap_or_default(),
+        origin_of(source, now)
+    );
+    cited(text, Some(source))
+}
+
+/// What an episode did to a file, and what it was asked for.
+pub(super) fn touch_sentence(name: &str, touch: &FileTouch, now: Timestamp) -> AnswerSentence {
+    let mut actions: Vec<&FileAction> = touch.actions.iter().collect();
+    actions.sort_by_key(|action| action.predicate == Predicate::Read);
+    let done: Vec<String> = actions.into_iter().map(action_words).collect();
+    let asked = touch.prompt.as_deref().map(|prompt| format!(", asked: \"{}\"", quote_short(prompt, REASON_CHARS)));
+    let source = &touch.source;
+    let origin = origin(source.session_name.as_deref(), touch.last_at.or(source.at), now);
+    let file = quote_short(name, STATEMENT_CHARS);
+    let text = format!("{file} was {} {origin}{}.", done.join(", "), asked.unwrap_or_default());
+    AnswerSentence::new(text, SentenceSource::of_fact(source))
+}
+
+fn action_words(action: &FileAction) -> String {
+    let times = if action.count > 1 { format!(" {} times", action.count) } else { String::new() };
+    match &action.renamed_to {
+        Some(new) => format!("renamed to {}", quote_short(new, NAME_CHARS)),
+        None => format!("{}{times}", action.predicate.as_str()),
+    }
+}
+
+fn cited(text: String, source: Option<&FactSource>) -> Option<AnswerSentence> {
+    Some(AnswerSentence::new(text, SentenceSource::of_fact(source?)))
+}
+
+/// Whether a text says the same as a part, apart from case, spaces and punctuation.
+fn contains_words(text: &str, part: &str) -> bool {
+    let letters =
+        |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
+    quote::repeats(part, text) || letters(text).contains(&letters(part))
+}
