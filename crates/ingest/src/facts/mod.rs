@@ -27,6 +27,7 @@ use self::work::{WorkExtractor, WorkState};
 pub use self::command::{command_name, is_read_only};
 pub(crate) use self::errors::is_agent_message;
 pub use self::errors::{concrete_form, exact_form, failure_line, identifying_line, signature};
+pub(crate) use self::fixes::bypass_marker;
 pub use self::git::git_note;
 pub use self::git_calls::{GitCall, git_calls};
 pub(crate) use self::script::shorten_script;

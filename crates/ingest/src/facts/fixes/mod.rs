@@ -1,5 +1,9 @@
 //! Tracks errors until they are fixed: from a failure, through the changes made, to the success that verifies the fix.
 
+mod bypass;
+
+pub(crate) use self::bypass::bypass_marker;
+
 use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, Trust, clip};
 use serde::{Deserialize, Serialize};
 
