@@ -67,6 +67,7 @@ impl<'a> WorkExtractor<'a> {
         let Some(outcome) = &tool.outcome else { return };
         match tool.kind {
             Some(ToolKind::Command) => self.extract_command(tool, outcome, entry, sink),
+            Some(ToolKind::Agent) => self.state.fixes.record_subagent(entry.location.line),
             Some(kind @ (ToolKind::Read | ToolKind::Edit | ToolKind::Write)) if outcome.status == ToolStatus::Ok => {
                 self.extract_file_access(kind, tool, entry, sink);
             }
@@ -84,7 +85,8 @@ impl<'a> WorkExtractor<'a> {
             let name = self.relative_name(path);
             sink.count(observed_fact(entry, predicate, file_entity(&name)));
             if kind.changes_files() {
-                self.state.fixes.record_edit(&name, entry.location.line);
+                let pieces = pieces_of(tool, path);
+                self.state.fixes.record_edit(&name, &pieces, kind == ToolKind::Write, entry.location.line);
             }
         }
         if kind.changes_files() {
@@ -112,13 +114,13 @@ impl<'a> WorkExtractor<'a> {
             CommandResult::Unknown => {}
             CommandResult::Failed(message) => {
                 self.count_command(&line, line.main, false, entry, tool, sink);
-                self.state.fixes.record_failure(&line, message, entry, sink);
+                self.state.fixes.record_failure(&line, script, message, entry, sink);
             }
             CommandResult::Succeeded => {
                 for at in (0..line.commands.len()).filter(|at| line.commands[*at].is_certain) {
                     self.count_command(&line, at, true, entry, tool, sink);
                 }
-                self.state.fixes.record_success(&line, &tool.target, entry, sink);
+                self.state.fixes.record_success(&line, script, outcome.error.as_deref(), entry, sink);
                 // Git's output confirms a commit; with a hidden exit code nothing else does.
                 let is_confirmed = |command: &&ShellCommand| {
                     let is_hidden_commit = command.name == "git commit" && line.exit != ExitVisibility::Visible;
@@ -191,6 +193,19 @@ impl<'a> WorkExtractor<'a> {
             _ => {}
         }
     }
+}
+
+/// The places of a file that an edit changed, one on each line. An edit of several files names each.
+fn pieces_of(tool: &ToolUse, path: &str) -> String {
+    let body = tool.body.as_deref().unwrap_or_default();
+    if tool.paths.len() < 2 {
+        return body.to_owned();
+    }
+    let mine = body.lines().filter_map(|line| {
+        let (named, piece) = line.split_once(": ")?;
+        path.ends_with(named.trim_start_matches("./")).then_some(piece)
+    });
+    mine.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a word names a single file worth recording.

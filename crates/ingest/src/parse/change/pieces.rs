@@ -26,9 +26,12 @@ pub(super) fn describe(change: &ChangedLines) -> Vec<String> {
     describe_pair(&removed.join(" "), &added.join(" ")).into_iter().collect()
 }
 
-/// The lines that are not blank, with single spaces.
+/// The lines that are not blank, with single spaces; comments only if there is nothing else.
 fn filled(lines: &[String]) -> Vec<String> {
-    lines.iter().map(|line| one_line(line)).filter(|line| !line.is_empty()).collect()
+    let lines: Vec<String> = lines.iter().map(|line| one_line(line)).filter(|line| !line.is_empty()).collect();
+    let is_code = |line: &&String| !["//", "/*", "* ", "# ", "<!--"].iter().any(|start| line.starts_with(start));
+    let code: Vec<String> = lines.iter().filter(is_code).cloned().collect();
+    if code.is_empty() { lines } else { code }
 }
 
 fn describe_pair(old: &str, new: &str) -> Option<String> {
@@ -65,6 +68,9 @@ fn differing_part<'t>(old: &'t str, new: &'t str) -> (&'t str, &'t str) {
     // What is added at the very beginning is shown with what it precedes.
     let ending =
         if start == length(&old_tokens[..common]) && rest == ending { ending.saturating_sub(1) } else { ending };
+    // A quoted value is shown with its closing quote.
+    let is_quote = old_tokens.get(old_tokens.len() - ending).is_some_and(|next| matches!(*next, "\"" | "'" | "`"));
+    let ending = ending - usize::from(is_quote && ending > 0);
     let end = length(&old_tokens[old_tokens.len() - ending..]);
     (&old[start..old.len() - end], &new[start..new.len() - end])
 }
