@@ -105,6 +105,7 @@ impl<'a> WorkExtractor<'a> {
     fn extract_command(&mut self, tool: &'a ToolUse, outcome: &ToolOutcome, entry: &'a Entry, sink: &mut FactSink) {
         let script = tool.body.as_deref().unwrap_or(&tool.target);
         let Some(mut line) = parse_command_line(script) else { return };
+        line.folder = line.folder.or_else(|| folder_argument(&tool.arguments));
         // Changing to the project root is the same as staying where the session works.
         line.folder = line.folder.filter(|folder| !self.roots.contains(&folder.trim_end_matches('/')));
         if tool.arguments.contains("run_in_background=true") {
@@ -193,6 +194,13 @@ impl<'a> WorkExtractor<'a> {
             _ => {}
         }
     }
+}
+
+/// The directory that an agent passes beside the command.
+fn folder_argument(arguments: &str) -> Option<String> {
+    let mut pairs = arguments.split(", ").filter_map(|pair| pair.split_once('='));
+    let (_, folder) = pairs.find(|(name, _)| matches!(*name, "workdir" | "cwd" | "dir_path" | "directory"))?;
+    (!folder.is_empty() && !folder.ends_with('…')).then(|| folder.to_owned())
 }
 
 /// The places of a file that an edit changed, one on each line. An edit of several files names each.

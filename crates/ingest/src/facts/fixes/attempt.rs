@@ -22,25 +22,35 @@ pub(super) struct FixAttempt {
     pub(super) lines: Vec<u64>,
     /// Whether it is clear that one of these changes made the difference.
     pub(super) is_clear: bool,
+    /// Whether the changes name what the error names.
+    #[serde(default)]
+    pub(super) is_related: bool,
 }
 
-/// Selects the likely fix. `None` if no change was made, or if one of them only switched a check off.
+/// Selects the likely fix. `None` if no change was made, or if it may be that only a check was switched off.
 pub(super) fn select_attempt(
     changes: &[&AttemptedChange],
     is_complete: bool,
     failed: &str,
     words: &ErrorWords,
 ) -> Option<FixAttempt> {
-    let changes = without_reverted(changes);
-    if changes.iter().any(|change| change.is_bypass()) {
-        return None;
-    }
+    let (bypasses, changes): (Vec<&AttemptedChange>, Vec<&AttemptedChange>) =
+        without_reverted(changes).into_iter().partition(|change| change.is_bypass());
     let ranked: Vec<(Likelihood, &AttemptedChange)> =
         changes.iter().map(|change| (change.likelihood(failed, words), *change)).collect();
     let best = ranked.iter().map(|(likelihood, _)| *likelihood).max().filter(|best| *best > Likelihood::Unknown)?;
     let chosen: Vec<&AttemptedChange> =
         ranked.iter().filter(|(likelihood, _)| *likelihood == best).map(|(_, change)| *change).collect();
-    let mut places: Vec<&str> = chosen.iter().map(|change| change.what.as_str()).collect();
+    let is_elsewhere = chosen.iter().all(|change| bypasses.iter().all(|bypass| bypass.what != change.what));
+    if !bypasses.is_empty() && !(best == Likelihood::Related && is_elsewhere) {
+        return None;
+    }
+    // The commands of one call are one change.
+    let place = |change: &AttemptedChange| match change.kind {
+        ChangeKind::Edited | ChangeKind::Wrote => change.what.clone(),
+        _ => change.line.to_string(),
+    };
+    let mut places: Vec<String> = chosen.iter().map(|change| place(change)).collect();
     places.sort_unstable();
     places.dedup();
     let has_subagent = changes.iter().any(|change| change.kind == ChangeKind::Hidden && change.what.is_empty());
@@ -51,8 +61,9 @@ pub(super) fn select_attempt(
         Likelihood::Possible => places.len() == 1 && is_complete && !has_subagent,
         Likelihood::Unlikely | Likelihood::Unknown => false,
     };
-    let lines = chosen.iter().map(|change| change.line).collect();
-    Some(FixAttempt { detail: describe(&chosen, words), lines, is_clear })
+    let mut lines: Vec<u64> = chosen.iter().map(|change| change.line).collect();
+    lines.dedup();
+    Some(FixAttempt { detail: describe(&chosen, words), lines, is_clear, is_related: best == Likelihood::Related })
 }
 
 /// The changes without those that were taken back.

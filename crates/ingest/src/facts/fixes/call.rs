@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::super::command::{CommandClass, ShellCommand, is_same_command, word_similarity};
 use super::super::errors::is_usage_error;
-use super::super::tables::NARROWING_FLAGS;
+use super::super::tables::{FORMATTING_FLAGS, NARROWING_FLAGS};
 use super::verifies;
 
 /// Commands whose arguments differ from call to call, though they do the same.
@@ -15,10 +15,36 @@ const NAMED_ONLY: [&str; 7] =
 
 /// Whether the success of a later command shows that the failed one works: it is the same, or checks more.
 pub(super) fn shows_success(failed: &ShellCommand, later: &ShellCommand) -> bool {
-    if failed.name != later.name {
-        return false;
-    }
-    is_same_command(failed, later) || NAMED_ONLY.contains(&failed.name.as_str()) || is_broader(failed, later)
+    is_same_call(failed, later)
+        || (same_name(failed, later) && (NAMED_ONLY.contains(&failed.name.as_str()) || is_broader(failed, later)))
+}
+
+/// Whether two calls do the same: flags for the output do not count, and a path may be relative or absolute.
+pub(super) fn is_same_call(one: &ShellCommand, other: &ShellCommand) -> bool {
+    let covers = |all: &[String], word: &String| {
+        FORMATTING_FLAGS.contains(word) || is_count_or_format(word) || all.iter().any(|known| is_same_word(known, word))
+    };
+    same_name(one, other)
+        && (is_same_command(one, other)
+            || (one.arguments.iter().all(|word| covers(&other.arguments, word))
+                && other.arguments.iter().all(|word| covers(&one.arguments, word))))
+}
+
+/// Whether two names mean the same: `npm test` is `npm run test`.
+fn same_name(one: &ShellCommand, other: &ShellCommand) -> bool {
+    let short = |name: &str| match name.split_once(" run ") {
+        Some((program @ ("npm" | "pnpm" | "yarn" | "bun"), script)) => format!("{program} {script}"),
+        _ => name.to_owned(),
+    };
+    one.name == other.name || short(&one.name) == short(&other.name)
+}
+
+/// Whether two words are equal, or the same path seen from another directory.
+fn is_same_word(one: &str, other: &str) -> bool {
+    let ends = |long: &str, short: &str| {
+        short.contains('.') && long.starts_with('/') && long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'))
+    };
+    one == other || ends(one, other) || ends(other, one)
 }
 
 /// Whether the later call checks at least as much: it has no filter or path that the failed one did not have.
@@ -61,7 +87,7 @@ pub(super) fn is_corrected_call(failed: &ShellCommand, later: &ShellCommand) -> 
     if later.class == CommandClass::ReadOnly || is_narrower(&failed.arguments, &later.arguments) {
         return false;
     }
-    later.name == failed.name || is_same_program(failed, later) || word_similarity(failed, later) >= 0.5
+    same_name(failed, later) || is_same_program(failed, later) || word_similarity(failed, later) >= 0.5
 }
 
 /// Whether two commands run the same program or script under another name: `python` and `python3`, `npm run lnt` and

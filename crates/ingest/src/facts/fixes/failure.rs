@@ -1,15 +1,15 @@
 //! A command that failed and has not succeeded since, and what a later success says about it.
 
-use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, Trust};
+use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, Trust, clip};
 use serde::{Deserialize, Serialize};
 
-use super::super::command::{CommandClass, CommandLine, ShellCommand, is_same_command};
+use super::super::command::{CommandClass, CommandLine, ShellCommand};
 use super::super::sink::{FactSink, command_entity, observed_fact};
 use super::attempt::{FixAttempt, select_attempt};
-use super::call::{is_call_error, is_corrected_call, same_folder, shows_success};
+use super::call::{is_call_error, is_corrected_call, is_same_call, same_folder, shows_success};
 use super::change::{AttemptedChange, Likelihood};
 use super::relation::ErrorWords;
-use super::verifies;
+use super::{MAX_TEXT_CHARS, verifies};
 
 /// Maximum number of earlier errors of one command that disappeared one after another.
 const MAX_EARLIER_ERRORS: usize = 4;
@@ -23,6 +23,8 @@ pub(super) struct OpenFailure {
     arguments: Vec<String>,
     prefix_words: Vec<String>,
     folder: Option<String>,
+    /// The line as called.
+    called: String,
     pub(super) error: TrackedError,
     /// Number of the last change before the failure.
     pub(super) since: u64,
@@ -37,6 +39,7 @@ pub(super) struct OpenFailure {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct TrackedError {
+    /// Empty if the message would match any error: then no fact is reported about it.
     pub(super) signature: String,
     pub(super) concrete: String,
     /// As printed.
@@ -74,13 +77,21 @@ pub(super) enum FixVerdict {
 }
 
 impl OpenFailure {
-    pub(super) fn new(line: &CommandLine, error: TrackedError, (prompts, commands): (u64, u64), since: u64) -> Self {
+    pub(super) fn new(
+        line: &CommandLine,
+        called: &str,
+        error: TrackedError,
+        (prompts, commands): (u64, u64),
+        since: u64,
+    ) -> Self {
         let main = line.main().clone();
+        let called = clip(called, MAX_TEXT_CHARS).into_owned();
         Self {
             name: main.name,
             arguments: main.arguments,
             prefix_words: main.prefix_words,
             folder: line.folder.clone(),
+            called,
             error,
             since,
             earlier: Vec::new(),
@@ -105,7 +116,7 @@ impl OpenFailure {
     }
 
     pub(super) fn matches(&self, line: &CommandLine) -> bool {
-        let is_same = is_same_command(&self.command(), line.main()) || self.is_git_like(line.main());
+        let is_same = is_same_call(&self.command(), line.main()) || self.is_git_like(line.main());
         is_same && same_folder(self.folder.as_deref(), line.folder.as_deref())
     }
 
@@ -116,6 +127,9 @@ impl OpenFailure {
 
     /// The likely fix among the changes since the failure.
     pub(super) fn attempt(&self, changes: &[AttemptedChange]) -> Option<FixAttempt> {
+        if self.error.signature.is_empty() {
+            return None;
+        }
         let mine: Vec<&AttemptedChange> = changes.iter().filter(|change| change.number > self.since).collect();
         let is_complete = mine.first().is_none_or(|first| first.number == self.since + 1);
         select_attempt(&mine, is_complete, &self.name, &self.words())
@@ -163,7 +177,9 @@ impl OpenFailure {
         let before = std::mem::replace(&mut self.error, error);
         let reason = self.reason.take();
         self.has_presumed_fix = false;
-        let Some(attempt) = attempt.filter(|_| self.earlier.len() < MAX_EARLIER_ERRORS) else { return };
+        let Some(mut attempt) = attempt.filter(|_| self.earlier.len() < MAX_EARLIER_ERRORS) else { return };
+        // Without a message the error may still be there.
+        attempt.is_clear &= attempt.is_related || !self.error.signature.is_empty();
         sink.push(self.fix_fact(&before, &attempt, FactState::Hypothesis, reason.clone(), entry));
         self.earlier.push(EarlierError { error: before, attempt, reason });
     }
@@ -173,29 +189,25 @@ impl OpenFailure {
         &self,
         later: &ShellCommand,
         folder: Option<&str>,
+        called: &str,
         changes: &[AttemptedChange],
         now: u64,
     ) -> FixVerdict {
         let mine = self.command();
-        let is_near = now - self.commands <= MAX_RETRY_COMMANDS;
-        let is_placed = folder.is_some() && folder != self.folder.as_deref();
-        let is_prepared = later.prefix_words.iter().any(|word| !self.prefix_words.contains(word));
-        let is_call_error = is_call_error(&self.error.signature);
+        if self.is_corrected_by(later, folder, called, changes, now) {
+            return FixVerdict::CalledDifferently;
+        }
         let is_changed = changes.iter().any(|change| change.number > self.since);
         if shows_success(&mine, later) {
             let is_elsewhere = !same_folder(self.folder.as_deref(), folder);
-            let is_other_way = is_placed || is_prepared || !is_same_command(&mine, later);
-            let is_correction = is_other_way && is_call_error && is_near && !self.has_related_change(changes);
+            let is_placed = folder.is_some() && folder != self.folder.as_deref();
+            let is_prepared = later.prefix_words.iter().any(|word| !self.prefix_words.contains(word));
             return match (is_changed, is_elsewhere) {
-                _ if is_correction || (is_prepared && !is_changed) => FixVerdict::CalledDifferently,
+                (false, _) if is_prepared && is_same_call(&mine, later) => FixVerdict::CalledDifferently,
                 (true, false) => FixVerdict::Fixed(self.attempt(changes)),
                 (false, false) if !is_placed => FixVerdict::Fixed(None),
                 _ => FixVerdict::Unrelated,
             };
-        }
-        let is_correction = is_call_error && is_near && is_corrected_call(&mine, later);
-        if is_correction && !self.has_related_change(changes) {
-            return FixVerdict::CalledDifferently;
         }
         let is_check =
             later.name == self.name || (later.class == CommandClass::Check && verifies(later) && verifies(&mine));
@@ -203,6 +215,26 @@ impl OpenFailure {
             Some(attempt) => FixVerdict::Presumed(attempt),
             None => FixVerdict::Unrelated,
         }
+    }
+
+    /// Whether a later call is the failed one, corrected: the error is about the call, and nothing else was changed that
+    /// the error names.
+    pub(super) fn is_corrected_by(
+        &self,
+        later: &ShellCommand,
+        folder: Option<&str>,
+        called: &str,
+        changes: &[AttemptedChange],
+        now: u64,
+    ) -> bool {
+        let mine = self.command();
+        let is_near = now - self.commands <= MAX_RETRY_COMMANDS;
+        let is_other_call = clip(called, MAX_TEXT_CHARS) != self.called || folder != self.folder.as_deref();
+        is_near
+            && is_other_call
+            && is_call_error(&self.error.signature)
+            && (is_same_call(&mine, later) || is_corrected_call(&mine, later))
+            && !self.has_related_change(changes)
     }
 
     /// Whether one of the changes names what the error names.
@@ -225,6 +257,9 @@ impl OpenFailure {
         let last =
             attempt.map(|attempt| EarlierError { error: self.error.clone(), attempt, reason: self.reason.take() });
         for EarlierError { error, attempt, reason } in std::mem::take(&mut self.earlier).into_iter().chain(last) {
+            if error.signature.is_empty() {
+                continue;
+            }
             let state = if attempt.is_clear { FactState::Confirmed } else { FactState::Hypothesis };
             sink.push(self.fix_fact(&error, &attempt, state, reason, entry));
             if attempt.is_clear {
@@ -236,7 +271,7 @@ impl OpenFailure {
 
     /// Reports that another call of the command works.
     pub(super) fn report_other_call(&mut self, detail: String, entry: &Entry, sink: &mut FactSink) -> Vec<VerifiedFix> {
-        let attempt = FixAttempt { detail, lines: Vec::new(), is_clear: true };
+        let attempt = FixAttempt { detail, lines: Vec::new(), is_clear: true, is_related: true };
         self.report_fix(Some(attempt), entry, sink)
     }
 

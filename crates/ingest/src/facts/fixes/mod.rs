@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 pub(crate) use self::bypass::bypass_marker;
 use self::bypass::is_bypass_command;
+use self::call::is_call_error;
 use self::change::{AttemptedChange, ChangeKind, command_kind};
 use self::failure::{FixVerdict, OpenFailure, TrackedError, VerifiedFix};
 use self::phrases::{explanation, says_it_is_fixed, says_it_works};
@@ -119,35 +120,59 @@ impl FixTracker {
         // Failing to remove a file that does not exist is not an error worth tracking.
         let is_minor =
             main.class == CommandClass::ReadOnly || matches!(main.name.as_str(), "rm" | "rmdir" | "mkdir" | "touch");
-        let is_noise = self.passing_lines.contains(&line_hash(message));
-        let Some(signature) = signature(message).filter(|_| !is_minor && !is_noise) else { return };
+        if is_minor {
+            return;
+        }
         // What ran before the failed command may have changed something.
         for step in line_steps(script).into_iter().take(line.main) {
             self.record_step(&step, entry.location.line);
         }
-        let detail = clip(message, MAX_TEXT_CHARS).into_owned();
+        let is_noise = self.passing_lines.contains(&line_hash(message));
         let error = TrackedError {
+            signature: signature(message).filter(|_| !is_noise).unwrap_or_default(),
             concrete: concrete_form(message),
-            message: detail.clone(),
+            message: clip(message, MAX_TEXT_CHARS).into_owned(),
             line: entry.location.line,
-            signature,
         };
-        sink.count(Fact {
-            object: Some(Entity::new(EntityKind::Error, &error.signature)),
-            detail,
-            success_count: 0,
-            failure_count: 1,
-            ..observed_fact(entry, Predicate::FailedWith, command_entity(&main.name))
-        });
-        self.refute_fix(main, &error, entry, sink);
+        if !error.signature.is_empty() {
+            sink.count(Fact {
+                object: Some(Entity::new(EntityKind::Error, &error.signature)),
+                detail: error.message.clone(),
+                success_count: 0,
+                failure_count: 1,
+                ..observed_fact(entry, Predicate::FailedWith, command_entity(&main.name))
+            });
+            self.refute_fix(main, &error, entry, sink);
+        }
+        if !is_call_error(message) {
+            self.close_corrected(line, script, entry, sink);
+        }
         let now = (self.prompts, self.commands);
         if let Some(failure) = self.open.iter_mut().find(|failure| failure.matches(line)) {
             return failure.record_repeat(error, now, &self.changes, entry, sink);
         }
+        if error.signature.is_empty() {
+            return;
+        }
         if self.open.len() == MAX_OPEN_FAILURES {
             self.open.remove(0);
         }
-        self.open.push(OpenFailure::new(line, error, now, self.change_count));
+        self.open.push(OpenFailure::new(line, called_as(script), error, now, self.change_count));
+    }
+
+    /// Reports the failures about a call that another call corrected, though it found something else to complain about.
+    fn close_corrected(&mut self, line: &CommandLine, script: &str, entry: &Entry, sink: &mut FactSink) {
+        let (now, called) = (self.commands, called_as(script));
+        let mut open = std::mem::take(&mut self.open);
+        open.retain_mut(|failure| {
+            let folder = line.folder.as_deref();
+            let is_corrected = failure.is_corrected_by(line.main(), folder, called, &self.changes, now);
+            if is_corrected && !is_bypass_command(called) {
+                self.fixes.extend(failure.report_other_call(other_call(line, script), entry, sink));
+            }
+            !is_corrected
+        });
+        self.open = open;
     }
 
     /// Records that a command succeeded. It may have printed a line that looks like an error.
@@ -185,24 +210,25 @@ impl FixTracker {
         entry: &Entry,
         sink: &mut FactSink,
     ) {
-        let now = self.commands;
+        let (now, called) = (self.commands, called_as(script));
         let mut open = std::mem::take(&mut self.open);
-        open.retain_mut(|failure| match failure.assess(&step.command, line.folder.as_deref(), &self.changes, now) {
-            FixVerdict::Unrelated => true,
-            // It passed because a check was skipped.
-            _ if is_bypass_command(&step.text) => false,
-            FixVerdict::Fixed(attempt) => {
-                self.fixes.extend(failure.report_fix(attempt, entry, sink));
-                false
-            }
-            FixVerdict::CalledDifferently => {
-                let detail = format!("ran `{}` instead", clip(called_as(script), MAX_TEXT_CHARS));
-                self.fixes.extend(failure.report_other_call(detail, entry, sink));
-                false
-            }
-            FixVerdict::Presumed(attempt) => {
-                failure.presume_fix(attempt, entry, sink);
-                true
+        open.retain_mut(|failure| {
+            match failure.assess(&step.command, line.folder.as_deref(), called, &self.changes, now) {
+                FixVerdict::Unrelated => true,
+                // It passed because a check was skipped.
+                _ if is_bypass_command(&step.text) => false,
+                FixVerdict::Fixed(attempt) => {
+                    self.fixes.extend(failure.report_fix(attempt, entry, sink));
+                    false
+                }
+                FixVerdict::CalledDifferently => {
+                    self.fixes.extend(failure.report_other_call(other_call(line, script), entry, sink));
+                    false
+                }
+                FixVerdict::Presumed(attempt) => {
+                    failure.presume_fix(attempt, entry, sink);
+                    true
+                }
             }
         });
         self.open = open;
@@ -321,6 +347,15 @@ fn called_as(script: &str) -> &str {
     let script = script.trim();
     let end = [" 2>&1", " | tail", " | head", "\n"].iter().filter_map(|part| script.find(part)).min();
     script[..end.unwrap_or(script.len())].trim()
+}
+
+/// Describes another call that worked.
+fn other_call(line: &CommandLine, script: &str) -> String {
+    let called = called_as(script);
+    match line.folder.as_deref().filter(|folder| !called.contains(folder)) {
+        Some(folder) => format!("ran `{}` in {folder} instead", clip(called, MAX_TEXT_CHARS)),
+        None => format!("ran `{}` instead", clip(called, MAX_TEXT_CHARS)),
+    }
 }
 
 /// Whether the success of a command verifies that something works.

@@ -217,15 +217,15 @@ pub(super) struct ErrorWords {
 }
 
 impl ErrorWords {
-    /// Takes the words of the error line, and the names in the diagnosis.
+    /// Takes the words of the error line, and the long names in the diagnosis.
     pub(super) fn new(message: &str, reason: Option<&str>) -> Self {
         let mut words: Vec<String> = identifiers(message).filter(|word| !COMMON.contains(&word.as_str())).collect();
-        // Of prose only names count.
-        let is_name = |word: &str| word.contains(['_', '.', '/', ':']) || word.chars().skip(1).any(char::is_uppercase);
+        // Of prose only names count that could not be ordinary words.
+        let is_name =
+            |word: &&str| word.len() >= 6 && (word.contains('_') || word.chars().skip(1).any(char::is_uppercase));
         let reason = reason.unwrap_or_default();
-        let named = reason.split('`').skip(1).step_by(2).chain(reason.split_whitespace().filter(|word| is_name(word)));
-        let named: Vec<String> = named.flat_map(identifiers).filter(|word| !COMMON.contains(&word.as_str())).collect();
-        words.extend(named);
+        let names = reason.split(|c: char| !c.is_alphanumeric() && c != '_').filter(is_name);
+        words.extend(names.map(str::to_lowercase));
         words.sort_unstable();
         words.dedup();
         Self { words, text: format!("{message} {reason}").to_lowercase() }
@@ -259,9 +259,9 @@ mod tests {
     #[test]
     fn a_change_is_related_if_it_names_what_the_error_names() {
         let words =
-            ErrorWords::new("error TS2304: Cannot find name 'settingsManager'.", Some("The `join` import is gone."));
+            ErrorWords::new("error TS2304: Cannot find name 'settingsManager'.", Some("The `loadAll` import is gone."));
         assert!(
-            words.occur_in("+ const settingsManager = create()") && words.occur_in("+ import { join } from 'path'")
+            words.occur_in("+ const settingsManager = create()") && words.occur_in("+ import { loadAll } from 'x'")
         );
         assert!(!words.occur_in("name → type") && !words.occur_in(""));
         assert!(words.name_file("src/settingsManager.ts") && !words.name_file("src/index.ts"));

@@ -27,7 +27,9 @@ pub(super) fn describe_edit(arguments: &str, has_many_files: bool, sink: &mut Te
     let mut pieces: Vec<(u8, String)> = Vec::new();
     for change in collect_changes(arguments, sink) {
         let mut described = describe(&change);
-        described.extend(silenced_line(&change).filter(|line| !described.contains(line)));
+        if !described.iter().any(|piece| bypass_marker(piece).is_some()) {
+            described.extend(silenced_line(&change));
+        }
         for piece in described {
             let rank = rank(&piece);
             let piece = match change.path.as_deref().filter(|_| has_many_files) {
