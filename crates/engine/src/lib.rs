@@ -99,9 +99,9 @@ pub use rethread_ingest::agents::{AgentFormat, Reads, Retention, format_of};
 pub use rethread_ingest::source::{LiveStatus, SourceConfig};
 pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
 pub use rethread_recall::{
-    ActivityBlock, Citation, CommandSequence, CommandStats, Confidence, Decision, EntityGraph, FactSource,
-    FeatureWeights, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphNode, HitKind, InjectionSection, KnownError,
-    ReferenceCandidate, ReferenceOutcome, ReferencedSession, SearchHit, Workflow, wrap_for_model,
+    ActivityBlock, Citation, CommandStats, Confidence, Decision, EntityGraph, FactSource, FeatureWeights, FileAction,
+    FileTouch, Fix, GraphEdge, GraphItem, GraphNode, HitKind, InjectionSection, KnownError, ReferenceCandidate,
+    ReferenceOutcome, ReferencedSession, SearchHit, StepSequence, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
     EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,

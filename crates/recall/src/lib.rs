@@ -72,9 +72,9 @@ pub use compose::{ComposedInjection, InjectionSection, SectionKind, compose_inje
 pub use context::{DEFAULT_SYSTEM_PROMPT, ModelContext, build_context};
 pub use entities::{MAX_ENTITIES, add_recent_entities, extract_entities};
 pub use facts::{
-    CitedFact, CitedFacts, CommandSequence, CommandStats, DECISION_PREDICATES, Decision, EntityGraph,
-    FACTS_SYSTEM_PROMPT, FactPromptChunk, FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits,
-    GraphNode, KnownError, KnownFixes, MAX_FACTS, Workflow, all_file_names, decisions, entity_graph,
+    CitedFact, CitedFacts, CommandStats, DECISION_PREDICATES, Decision, EntityGraph, FACTS_SYSTEM_PROMPT,
+    FactPromptChunk, FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits, GraphNode, KnownError,
+    KnownFixes, MAX_FACTS, StepSequence, Workflow, all_file_names, decisions, entity_graph, errors_with_code,
     fact_prompt_chunks, facts_schema, file_touches, known_errors, known_fixes, mentions_file, parse_cited_facts,
     similar_errors, workflows,
 };

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use rethread_ingest::facts::{exact_form, failure_line, identifying_line, is_read_only, signature};
+use rethread_ingest::facts::{failure_line, identifying_line, is_read_only, is_same_error, signature};
 use rethread_ingest::tool_kind;
 use rethread_model::{Entity, EntityKind, FactState, Predicate, Timestamp, ToolKind};
 use rethread_recall::{
@@ -168,9 +168,9 @@ impl FactFinder<'_> {
         let query =
             FactQuery { scope: self.scope(), predicates: &FIX_PREDICATES, about: Some(&error), ..FactQuery::default() };
         let mut known = self.facts_of_other_sessions(&query)?;
-        // A fix for a different error with the same signature may not help here.
-        let exact = exact_form(message);
-        known.retain(|known| known.fact.quote.as_deref().is_some_and(|quote| exact_form(quote) == exact));
+        // A fix for a different error with the same signature may not help here; other numbers or addresses do not
+        // make it a different error.
+        known.retain(|known| known.fact.quote.as_deref().is_some_and(|quote| is_same_error(quote, message)));
         let fixes = known_fixes(&known);
         Ok(best_fix(&fixes).map(|fix| KnownFactLine {
             text: fix_line(fix, self.now),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use rethread_ingest::facts::{exact_form, identifying_line};
+use rethread_ingest::facts::{error_codes, identifying_line, is_distinctive_code, is_same_error, queried_codes};
 use rethread_model::{Entity, EntityKind, Predicate};
-use rethread_recall::{KnownError, known_errors, similar_errors};
-use rethread_store::{EntityQuery, FactQuery, SessionScope};
+use rethread_recall::{KnownError, errors_with_code, known_errors, similar_errors};
+use rethread_store::{EntityQuery, FactQuery, ReadStore, SessionScope};
 
 use super::naming::error_signature;
 use crate::{EngineError, FactService};
@@ -73,31 +73,19 @@ impl FactService<'_> {
         Ok(ErrorsReport { errors, total })
     }
 
-    /// Looks up fixes for the same error, or for errors with similar words.
+    /// Looks up fixes for the same error, for errors with the same code, or for errors with similar words.
     pub fn fix(self, request: &FixRequest) -> Result<FixReport, EngineError> {
-        let signatures = candidate_signatures(&request.text);
+        let codes = queried_codes(&request.text);
+        let signatures = if codes.is_empty() { candidate_signatures(&request.text) } else { Vec::new() };
+        let signature = signatures.first().or(codes.first()).cloned();
         let Some(store) = self.engine.reader()? else {
-            return Ok(FixReport { signature: signatures.into_iter().next(), ..FixReport::default() });
+            return Ok(FixReport { signature, ..FixReport::default() });
         };
-        let mut errors = Vec::new();
-        for name in &signatures {
-            let about = Entity::new(EntityKind::Error, name);
-            let facts = store.facts(&FactQuery { about: Some(&about), ..errors_in(&request.scope) })?;
-            if !facts.is_empty() {
-                let mut error = KnownError::from_facts(name, &facts);
-                if let Some(line) = identifying_line(&request.text) {
-                    let exact = exact_form(&line);
-                    error.put_exact_matches_first(&facts, &line, |quote| exact_form(quote) == exact);
-                }
-                errors.push(error);
-            }
-        }
-        if errors.iter().all(|error| error.fixes.is_empty()) {
-            let is_new = |other: &KnownError| !signatures.contains(&other.signature);
-            let signature = error_signature(&request.text).unwrap_or_default();
-            let facts = if signature.is_empty() { Vec::new() } else { store.facts(&errors_in(&request.scope))? };
-            errors.extend(similar_errors(&signature, facts).into_iter().filter(is_new));
-        }
+        let errors = if codes.is_empty() {
+            errors_like(&store, &signatures, request)?
+        } else {
+            errors_with_codes(&store, &codes, "", &request.scope)?
+        };
         // The total is only shown when nothing was found.
         let known = if errors.is_empty() {
             let (scope, kind) = (request.scope.clone(), Some(EntityKind::Error));
@@ -105,8 +93,51 @@ impl FactService<'_> {
         } else {
             errors.len() as u64
         };
-        Ok(FixReport { signature: signatures.into_iter().next(), errors, known_errors: known })
+        Ok(FixReport { signature, errors, known_errors: known })
     }
+}
+
+/// Errors with one of these signatures; if none of them has a fix, also those with the same code or similar words.
+fn errors_like(store: &ReadStore, signatures: &[String], request: &FixRequest) -> Result<Vec<KnownError>, EngineError> {
+    let line = identifying_line(&request.text).unwrap_or_default();
+    let mut errors = Vec::new();
+    for name in signatures {
+        let about = Entity::new(EntityKind::Error, name);
+        let facts = store.facts(&FactQuery { about: Some(&about), ..errors_in(&request.scope) })?;
+        if !facts.is_empty() {
+            let mut error = KnownError::from_facts(name, &facts);
+            error.put_exact_matches_first(&facts, &line, |quote| is_same_error(quote, &line));
+            errors.push(error);
+        }
+    }
+    let signature = error_signature(&request.text).unwrap_or_default();
+    if signature.is_empty() || errors.iter().any(|error| !error.fixes.is_empty()) {
+        return Ok(errors);
+    }
+    let codes: Vec<String> = error_codes(&line).into_iter().filter(|code| is_distinctive_code(code)).collect();
+    let mut others = errors_with_codes(store, &codes, &signature, &request.scope)?;
+    if others.iter().all(|error| error.fixes.is_empty()) {
+        others = similar_errors(&signature, store.facts(&errors_in(&request.scope))?);
+    }
+    errors.extend(others.into_iter().filter(|other| !signatures.contains(&other.signature)));
+    Ok(errors)
+}
+
+/// All errors with the first of these codes that is known.
+fn errors_with_codes(
+    store: &ReadStore,
+    codes: &[String],
+    signature: &str,
+    scope: &SessionScope,
+) -> Result<Vec<KnownError>, EngineError> {
+    for code in codes {
+        let has_code = |text: &str| error_codes(text).contains(code);
+        let errors = errors_with_code(code, signature, store.facts(&errors_in(scope))?, has_code);
+        if !errors.is_empty() {
+            return Ok(errors);
+        }
+    }
+    Ok(Vec::new())
 }
 
 /// Candidate signatures: of the most significant line, then of each line.

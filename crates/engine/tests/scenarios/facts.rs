@@ -140,11 +140,11 @@ fn workflows_report_sequences_and_failing_commands() {
     let ran = Fact { failure_count: 2, ..fact(1, Predicate::Ran, (EntityKind::Command, "python"), "python x.py") };
     for exchange in 0..3 {
         let edit = (EntityKind::Command, "edit");
-        let sequence = fact(1, Predicate::Sequence, edit, "edit > cargo test > git commit");
+        let sequence = fact(1, Predicate::Sequence, edit, "Read > Edit > test:cargo test > commit:git commit");
         store_facts(&home, ANNA, exchange, &[sequence, ran.clone()]);
     }
     let found = home.engine().facts().workflows(&WorkflowRequest { scope: here(), as_of: None }).unwrap();
-    assert_eq!(found[0].sequences[0].commands, ["edit", "cargo test", "git commit"]);
+    assert_eq!(found[0].sequences[0].steps, ["Read", "Edit", "cargo test", "git commit"]);
     assert_eq!(found[0].sequences[0].count, 3);
     assert!(found[0].commands[0].usually_fails());
     let elsewhere = WorkflowRequest { scope: SessionScope::Project("/q".to_owned()), as_of: None };

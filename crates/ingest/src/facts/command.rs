@@ -1,10 +1,13 @@
 //! Parses a command line: its main command, the class of that command, and whether its exit code is reliable.
 
-use super::shell::{ShellOperator, SimpleCommand, split_commands};
+use std::borrow::Cow;
+
+use super::shell::{ShellOperator, SimpleCommand};
 use super::tables::{
     FLAGS_WITH_VALUE, FORMATTING_FLAGS, INTERPRETERS, MUTATING_PROGRAMS, MUTATING_SUBCOMMANDS, PARTIAL_OUTPUT_PROGRAMS,
     READ_ONLY_PROGRAMS, READ_ONLY_SUBCOMMANDS, SUBCOMMAND_PROGRAMS, TWO_WORD_SUBCOMMANDS,
 };
+use super::wrappers::{failed_wrapper, split_peeled, wrapper_names};
 
 /// The effect of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +46,10 @@ pub(super) struct ShellCommand {
     /// Whether the success of the line implies its success: only commands joined by `&&` up to the end surely ran and
     /// succeeded.
     pub(super) is_certain: bool,
+    /// As written, without pipes and redirections.
+    pub(super) text: String,
+    /// Whether it ran only because the command before it failed.
+    pub(super) is_alternative: bool,
 }
 
 /// A parsed command line, as far as fact extraction needs it.
@@ -63,11 +70,32 @@ impl CommandLine {
     pub(super) fn main(&self) -> &ShellCommand {
         &self.commands[self.main]
     }
+
+    /// The same line with the wrapper as its main command, if this message is a failure of the wrapper itself.
+    pub(super) fn charged_to_wrapper(&self, message: &str) -> Option<Self> {
+        failed_wrapper(&self.main().prefix_words, message).map(|wrapper| self.with_main_wrapper(wrapper))
+    }
+
+    /// The same line for each wrapper of its main command.
+    pub(super) fn wrapper_forms(&self) -> impl Iterator<Item = Self> + '_ {
+        wrapper_names(&self.main().prefix_words).map(|wrapper| self.with_main_wrapper(wrapper))
+    }
+
+    /// The same line, with a wrapper of its main command as the main command.
+    fn with_main_wrapper(&self, wrapper: String) -> Self {
+        let mut line = self.clone();
+        let main = &mut line.commands[line.main];
+        let inner = main.name.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        main.arguments = [std::mem::take(&mut main.prefix_words), inner, std::mem::take(&mut main.arguments)].concat();
+        main.name = wrapper;
+        main.class = CommandClass::Check;
+        line
+    }
 }
 
 /// Parses a command line; `None` if it contains no command.
 pub(super) fn parse_command_line(line: &str) -> Option<CommandLine> {
-    let simples = split_commands(line);
+    let simples = split_peeled(line);
     let mut commands = Vec::new();
     let mut indexes = Vec::new();
     let mut folder = None;
@@ -93,7 +121,7 @@ pub(super) fn parse_command_line(line: &str) -> Option<CommandLine> {
         .iter()
         .rposition(|simple| matches!(simple.operator, ShellOperator::Then | ShellOperator::Or))
         .unwrap_or(0);
-    let is_conditional = |index: usize| simples[index].operator == ShellOperator::Or;
+    let is_conditional = |index: usize| simples[index].operator == ShellOperator::Or || simples[index].is_conditional;
     for (command, index) in commands.iter_mut().zip(&indexes) {
         command.is_certain = *index >= sure_from && !is_conditional(*index) && !simples[*index].is_background;
     }
@@ -114,7 +142,7 @@ pub fn is_read_only(line: &str) -> bool {
 
 fn exit_visibility(simples: &[SimpleCommand], main: usize, line: &str) -> ExitVisibility {
     let has_pipefail = line.contains("pipefail");
-    if simples[main].is_background || simples[main].operator == ShellOperator::Or {
+    if simples[main].is_background || simples[main].is_conditional || simples[main].operator == ShellOperator::Or {
         return ExitVisibility::Lost;
     }
     let mut exit = ExitVisibility::Visible;
@@ -139,43 +167,16 @@ fn exit_visibility(simples: &[SimpleCommand], main: usize, line: &str) -> ExitVi
     if exit == ExitVisibility::Hidden && is_silent { ExitVisibility::Lost } else { exit }
 }
 
-/// Words that run another command, with the number of arguments they take themselves.
-const WRAPPERS: &[(&[&str], usize)] = &[
-    (&["uv", "run"], 0),
-    (&["poetry", "run"], 0),
-    (&["pipenv", "run"], 0),
-    (&["hatch", "run"], 0),
-    (&["rye", "run"], 0),
-    (&["bundle", "exec"], 0),
-    (&["pnpm", "exec"], 0),
-    (&["pnpm", "dlx"], 0),
-    (&["yarn", "dlx"], 0),
-    (&["npm", "exec"], 0),
-    (&["npx"], 0),
-    (&["bunx"], 0),
-    (&["sudo"], 0),
-    (&["time"], 0),
-    (&["timeout"], 1),
-    (&["gtimeout"], 1),
-    (&["nice"], 0),
-    (&["nohup"], 0),
-    (&["env"], 0),
-    (&["command"], 0),
-    (&["exec"], 0),
-    (&["xvfb-run"], 0),
-    (&["rtk"], 0),
-    (&["direnv", "exec"], 1),
-];
-
 fn parse_command(simple: &SimpleCommand) -> Option<ShellCommand> {
-    let words = strip_wrappers(&simple.words);
-    let wrappers = &simple.words[..simple.words.len() - words.len()];
-    let prefix_words = simple.variables.iter().chain(wrappers).cloned().collect();
+    let words = &simple.words;
+    let prefix_words = simple.variables.iter().chain(&simple.wrappers).cloned().collect();
     let program = words.first()?.rsplit('/').next().unwrap_or_default().to_owned();
-    let program = program.trim_start_matches('$').to_owned();
-    if program.is_empty()
-        || matches!(program.as_str(), "set" | "export" | "source" | "." | "then" | "do" | "fi" | "done" | "else")
-    {
+    let program = program.trim_start_matches('$');
+    // `npx vercel@latest` runs `vercel`.
+    let program = program.split_once('@').map_or(program, |(name, _)| if name.is_empty() { program } else { name });
+    let program = program.to_owned();
+    let is_setting = matches!(program.as_str(), "set" | "export" | "source" | ".");
+    if is_setting || !is_program_name(&program) {
         return None;
     }
     let rest = &words[1..];
@@ -191,7 +192,28 @@ fn parse_command(simple: &SimpleCommand) -> Option<ShellCommand> {
         output: simple.output.clone(),
         folder,
         is_certain: false,
+        text: written(simple),
+        is_alternative: simple.operator == ShellOperator::Or,
     })
+}
+
+/// A command as it could be typed.
+fn written(simple: &SimpleCommand) -> String {
+    let is_special = |c: char| c.is_whitespace() || ";|&><()#".contains(c);
+    let words = simple.variables.iter().chain(&simple.wrappers).chain(&simple.words);
+    let quoted = words.map(|word| match word {
+        word if word.starts_with("<<") || !word.contains(is_special) => Cow::Borrowed(word.as_str()),
+        word => Cow::Owned(format!("'{}'", word.replace('\'', "’"))),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a word can be the name of a program; anything else is a part of a script that was not understood.
+fn is_program_name(word: &str) -> bool {
+    let is_test = matches!(word, "[" | "[[");
+    let is_name = word.chars().all(|c| c.is_alphanumeric() || "-_.+:@~".contains(c))
+        && word.starts_with(|c: char| c.is_alphabetic() || "_.~@".contains(c));
+    word.len() <= 80 && (is_test || is_name) && word.contains(|c: char| c.is_alphabetic() || c == '[')
 }
 
 /// The directory set by a flag such as `-C` or `--prefix`.
@@ -201,36 +223,6 @@ fn folder_flag(words: &[String]) -> Option<String> {
     match words[at].split_once('=') {
         Some((_, folder)) => Some(folder.to_owned()),
         None => words.get(at + 1).cloned(),
-    }
-}
-
-/// Strips words that only run the command: `sudo`, `uv run`, `npx -y`, `python -m`.
-pub(super) fn strip_wrappers(words: &[String]) -> &[String] {
-    let mut words = words;
-    'again: loop {
-        for (wrapper, own) in WRAPPERS {
-            let begins = words.len() > wrapper.len() && words.iter().zip(*wrapper).all(|(word, known)| word == known);
-            if !begins {
-                continue;
-            }
-            let mut rest = skip_flags(&words[wrapper.len()..]);
-            rest = rest.get(*own..).unwrap_or_default();
-            while rest.first().is_some_and(|word| word.contains('=') && !word.starts_with('-')) {
-                rest = &rest[1..];
-            }
-            if rest.is_empty() {
-                return words;
-            }
-            words = rest;
-            continue 'again;
-        }
-        let is_python =
-            words.first().is_some_and(|word| word.rsplit('/').next().unwrap_or_default().starts_with("python"));
-        if is_python && words.len() > 2 && words[1] == "-m" {
-            words = &words[2..];
-            continue;
-        }
-        return words;
     }
 }
 
@@ -250,7 +242,9 @@ fn split_subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>
         return (vec![first.clone()], words[1..].to_vec());
     }
     // A program such as `make` may have a target as its subcommand; paths are arguments.
-    let is_word = first.chars().all(|c| c.is_alphanumeric() || "-_:.@".contains(c)) && !first.contains("..");
+    let is_word = first.chars().all(|c| c.is_alphanumeric() || "-_:.@".contains(c))
+        && !first.contains("..")
+        && !first.starts_with(|c: char| c.is_ascii_digit());
     if !SUBCOMMAND_PROGRAMS.contains(program) || !is_word {
         return (Vec::new(), rest.to_vec());
     }

@@ -1,14 +1,11 @@
-//! Finds the line of an output that identifies an error, and the signature that recognizes the same error again.
+//! Finds the line of an output that identifies an error, and tells errors from messages of the agent.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 use regex::Regex;
-use rethread_model::clip;
 
-/// Maximum length of a signature, in characters.
-const MAX_SIGNATURE_CHARS: usize = 160;
 /// Lines longer than this, in bytes, are data and not messages.
 const MAX_LINE_BYTES: usize = 2000;
 
@@ -208,12 +205,12 @@ fn is_harmless(line: &str) -> bool {
     CALM.is_match(line) && !COUNTED.is_match(line)
 }
 
-fn strip_colors(line: &str) -> Cow<'_, str> {
+pub(super) fn strip_colors(line: &str) -> Cow<'_, str> {
     COLOR_CODES.replace_all(line, "")
 }
 
 /// The message without what precedes it: bullets, `E   `, `npm error`, times, the file position.
-fn strip_decoration(line: &str) -> &str {
+pub(super) fn strip_decoration(line: &str) -> &str {
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
         compile(
             r"(?x)^( [│|✗×✕✖●•>*\s-]+ | E\s{2,} | npm\ (error|ERR!)\s | \#\d+\s+[\d.]+\s+ | \[?\d{4}-\d\d-\d\d[T\ ][\d:.,]+(Z|[+-]\d\d:?\d\d)?\]?\s+
@@ -227,106 +224,9 @@ fn strip_decoration(line: &str) -> &str {
     rest
 }
 
-/// Patterns for values, each with its replacement.
-static VALUES: LazyLock<[(Regex, &str); 6]> = LazyLock::new(|| {
-    [
-        (compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\x22)>]+"), "<url>"),
-        (compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b|\b0x[0-9a-fA-F]+\b"), "<id>"),
-        (compile(r"(?:~|\.{1,2}|\b[A-Za-z]:)?[\w@.+-]*[/\\][\w@./\\+*-]*"), "<path>"),
-        (
-            compile(
-                r"\b[\w-]+\.(?:rs|py|ts|tsx|js|jsx|mjs|cjs|go|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|toml|json|ya?ml|lock|md|sql|sh|txt|html|css|xml|csv|env)\b(?::\d+)*",
-            ),
-            "<path>",
-        ),
-        (compile(r"\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{5,}\b"), "<id>"),
-        (compile(r"\b\d+(?:[.,:]\d+)*"), "N"),
-    ]
-});
-
-static QUOTED: LazyLock<Regex> =
-    LazyLock::new(|| compile(r#"'[^'\n]{1,120}'|"[^"\n]{1,120}"|`[^`\n]{1,120}`|‘[^’\n]{1,120}’"#));
-static CODES: LazyLock<Regex> =
-    LazyLock::new(|| compile(r"\b(?:[A-Z]{1,6}\d{2,5}|TS\d{4}|[A-Z]+_[A-Z_]+|Errno \d+)\b"));
-
-/// The signature of an error: its identifying line with values, paths and numbers replaced. `None` for lines that would
-/// match any error. Codes such as `E0308` are preserved.
-pub fn signature(line: &str) -> Option<String> {
-    let line = strip_colors(truncate_line(line));
-    let bare = strip_decoration(&line);
-    let named = QUOTED.replace_all(bare, "<value>");
-    let signature = replace_values(&named);
-    is_specific(&signature).then_some(signature)
-}
-
-/// The concrete form of an error: like its signature, but with names and paths.
-pub fn concrete_form(line: &str) -> String {
-    let line = truncate_line(line);
-    let mut text = strip_colors(line).into_owned();
-    for (values, name) in VALUES.iter().filter(|(_, name)| !matches!(*name, "<path>" | "<url>")) {
-        text = values.replace_all(strip_decoration(&text), *name).into_owned();
-    }
-    normalize_text(&text, 2 * MAX_SIGNATURE_CHARS)
-}
-
-/// The exact form of an error: only what differs between two runs is replaced, such as positions, durations, addresses.
-pub fn exact_form(line: &str) -> String {
-    static FLEETING: LazyLock<Regex> = LazyLock::new(|| {
-        compile(
-            r"(:\d+)+|\(\d+,\d+\)|\bline \d+|\b\d+(\.\d+)?\s?(ms|s|sec|secs|seconds|m|min)\b|\b0x[0-9a-fA-F]+|\b[0-9a-f]{7,40}\b",
-        )
-    });
-    let line = strip_colors(truncate_line(line));
-    normalize_text(&FLEETING.replace_all(strip_decoration(&line), "N"), 2 * MAX_SIGNATURE_CHARS)
-}
-
 /// The beginning of a line: anything longer is data.
-fn truncate_line(line: &str) -> &str {
+pub(super) fn truncate_line(line: &str) -> &str {
     &line[..line.floor_char_boundary(MAX_LINE_BYTES)]
-}
-
-fn normalize_text(text: &str, chars: usize) -> String {
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    clip(words.trim_end_matches(['.', '!', ',', ';', ':']), chars).into_owned()
-}
-
-fn replace_values(text: &str) -> String {
-    // Codes must survive, so they are replaced by markers first.
-    let mut codes = Vec::new();
-    let mut text = CODES
-        .replace_all(text, |found: &regex::Captures<'_>| {
-            codes.push(found[0].to_owned());
-            format!("\u{1}{}\u{2}", char::from_u32(0xE000 + codes.len() as u32).unwrap_or(' '))
-        })
-        .into_owned();
-    for (values, name) in VALUES.iter() {
-        text = values.replace_all(&text, *name).into_owned();
-    }
-    for (at, code) in codes.iter().enumerate() {
-        let mark = format!("\u{1}{}\u{2}", char::from_u32(0xE001 + at as u32).unwrap_or(' '));
-        text = text.replacen(&mark, code, 1);
-    }
-    normalize_text(&text, MAX_SIGNATURE_CHARS)
-}
-
-/// Whether a signature is specific enough to identify one error.
-fn is_specific(signature: &str) -> bool {
-    static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
-        compile(
-            r"(?i)<\w+>|\bN\b|\b(error|errors|failed|failure|fail|exit|code|status|command|exited|with|fatal|the|a|an|of|in|at|to|process|completed|terminated|killed|aborted|test|tests|running|session|starts|elifecycle|undefined|null|none|true|false|warning|warnings|see|above|below|log|output)\b",
-        )
-    });
-    static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
-        compile(
-            r"(?i)\.\.\.$|…$|^(checking|running|compiling|building|linting|downloading|installing|starting|loading|environment variables|rebasing)\b|^[$>] ",
-        )
-    });
-    if PROGRESS.is_match(signature) {
-        return false;
-    }
-    let rest = EMPTY.replace_all(signature, "");
-    // The bare name of an exception matches every other one of its kind.
-    signature.contains(' ') && rest.chars().filter(|c| c.is_alphabetic()).count() >= 4
 }
 
 /// Whether the outcome says nothing about the command: the agent or the user stopped it, or it never ran.
@@ -337,6 +237,22 @@ pub(crate) fn is_agent_message(error: &str, exit_code: Option<i32>) -> bool {
         )
     });
     matches!(exit_code, Some(124 | 130 | 137 | 143)) || OF_THE_AGENT.is_match(error.trim())
+}
+
+/// Whether a command was stopped because it took too long, by the agent or by `timeout`.
+pub(super) fn is_timeout(error: &str, exit_code: Option<i32>) -> bool {
+    static TOO_LONG: LazyLock<Regex> = LazyLock::new(|| {
+        compile(
+            r"(?i)^[^A-Za-z]*(error: )?((the )?(command|process|execution|bash|shell|tool) )?timed out( after| \(|\.|$)|^command did not (finish|complete) (within|in) ",
+        )
+    });
+    exit_code == Some(124) || TOO_LONG.is_match(error.trim())
+}
+
+/// Whether the shell could not change to the directory of a command, so that the command never ran.
+pub(super) fn is_missing_folder(error: &str) -> bool {
+    static OF_CD: LazyLock<Regex> = LazyLock::new(|| compile(r"(^|[:\s])(cd|pushd):(\d+:| line \d+:)? "));
+    OF_CD.is_match(error.trim())
 }
 
 /// Whether the error is about how the command was called, so that a different call fixes it.
@@ -353,7 +269,7 @@ pub(super) fn is_usage_error(signature: &str) -> bool {
 }
 
 /// Compiles a pattern with ASCII classes: they are enough here, and Unicode classes would cost a hook milliseconds.
-fn compile(pattern: &str) -> Regex {
+pub(super) fn compile(pattern: &str) -> Regex {
     let pattern = pattern.replace(r"\d", "[0-9]").replace(r"\w", "[A-Za-z0-9_]").replace(r"\b", r"(?-u:\b)");
     #[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file builds them")]
     Regex::new(&pattern).expect("valid pattern")
@@ -426,39 +342,11 @@ mod tests {
         }
     }
 
-    #[test]
-    fn equal_errors_have_equal_signatures() {
-        for (one, other) in [
-            ("src/a.rs:1:2: error: cannot find `x`", "src/long/b.rs:10:20: error: cannot find `y`"),
-            ("Error: Port 5173 is already in use", "Error: Port 80 is already in use"),
-            (
-                "ENOENT: no such file or directory, open '/a/b.json'",
-                "ENOENT: no such file or directory, open '/c.json'",
-            ),
-            ("E   TimeoutError: upload took 10.1s", "TimeoutError: upload took 9.8s"),
-            ("\u{1b}[31merror\u{1b}[0m: bad thing", "error: bad thing"),
-        ] {
-            assert!(signature(one).is_some());
-            assert_eq!(signature(one), signature(other));
-        }
-        assert_ne!(signature("error[E0308]: mismatched types"), signature("error[E0309]: mismatched types"));
-        assert_ne!(concrete_form("No module named 'a'"), concrete_form("No module named 'b'"));
-        assert_eq!(concrete_form("took 3.1s for 'a'"), concrete_form("took 9s for 'a'"));
-    }
-
-    #[test]
-    fn unspecific_errors_have_no_signature() {
-        for line in ["Error", "Exit code 1", "Command exited with code 2", "error: 3", "", "FAILED", "====="] {
-            assert_eq!(signature(line), None, "{line}");
-        }
-    }
-
     proptest::proptest! {
         #[test]
         fn any_text_is_accepted(text in "(?s).{0,200}") {
             identifying_line(&text);
-            signature(&text);
-            concrete_form(&text);
+            failure_line(&text);
         }
     }
 }

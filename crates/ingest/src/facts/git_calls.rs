@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::command::strip_wrappers;
-use super::shell::split_commands;
+use super::wrappers::{is_in_container, split_peeled};
 
 /// Options of git itself that take the next word as their value.
 const OPTIONS_WITH_VALUE: [&str; 6] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"];
@@ -55,8 +54,9 @@ impl GitCall {
 pub fn git_calls(line: &str) -> Vec<GitCall> {
     let mut calls = Vec::new();
     let mut folder = PathBuf::new();
-    for simple in split_commands(line) {
-        let mut words = strip_wrappers(&simple.words).iter();
+    // A repository in a container is another one.
+    for simple in split_peeled(line).iter().filter(|simple| !is_in_container(&simple.wrappers)) {
+        let mut words = simple.words.iter();
         match words.next().map(|program| program.rsplit('/').next().unwrap_or_default()) {
             Some("cd" | "pushd") => folder.extend(words.next().map(Path::new)),
             Some("git") => calls.extend(git_call(&folder, &mut words.map(String::as_str))),

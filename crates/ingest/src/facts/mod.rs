@@ -4,7 +4,10 @@
 //! processed incrementally, with the same result as if it were processed at once.
 
 mod command;
+mod command_kind;
 mod decisions;
+mod error_codes;
+mod error_forms;
 mod errors;
 mod fixes;
 mod git;
@@ -12,21 +15,26 @@ mod git_calls;
 mod packages;
 mod script;
 mod shell;
+mod shell_keywords;
 mod sink;
+mod steps;
 mod tables;
 mod work;
+mod wrappers;
 
 use rethread_model::{Entry, Fact};
 use serde::{Deserialize, Serialize};
 
 use self::decisions::DecisionExtractor;
 use self::sink::FactSink;
-pub(crate) use self::work::INTERRUPTED;
+pub(crate) use self::work::{INTERRUPTED, STILL_RUNNING};
 use self::work::{WorkExtractor, WorkState};
 
 pub use self::command::{command_name, is_read_only};
+pub use self::error_codes::{error_codes, is_distinctive_code, queried_codes};
+pub use self::error_forms::{concrete_form, is_same_error, signature};
 pub(crate) use self::errors::is_agent_message;
-pub use self::errors::{concrete_form, exact_form, failure_line, identifying_line, signature};
+pub use self::errors::{failure_line, identifying_line};
 pub(crate) use self::fixes::bypass_marker;
 pub use self::git::git_note;
 pub use self::git_calls::{GitCall, git_calls};

@@ -57,7 +57,7 @@ fn shorten_quoted_texts(text: &str) -> String {
         let Some(end) = find_closing_quote(inside, quote) else { break };
         out.push_str(&rest[..=at]);
         let quoted = &inside[..end];
-        if quoted.chars().count() > MAX_QUOTED_CHARS {
+        if !runs_script(&rest[..at]) && quoted.chars().count() > MAX_QUOTED_CHARS {
             let kept: String = quoted.chars().take(KEPT_QUOTED_CHARS).collect();
             out.extend([&kept, "… #", &hash(quoted)]);
         } else {
@@ -68,6 +68,13 @@ fn shorten_quoted_texts(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// Whether a quoted text after this is a script of its own, as in `bash -lc "…"`.
+fn runs_script(before: &str) -> bool {
+    let mut words = before.split_whitespace().rev();
+    let is_flag = words.next().is_some_and(|word| word.starts_with('-') && word.ends_with('c'));
+    is_flag && words.next().is_some_and(|word| word.ends_with("sh"))
 }
 
 /// The offset of the closing quote.

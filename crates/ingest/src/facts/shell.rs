@@ -14,6 +14,10 @@ pub(super) struct SimpleCommand {
     pub(super) hides_stderr: bool,
     /// Whether it runs in the background.
     pub(super) is_background: bool,
+    /// Whether it runs only if a condition holds.
+    pub(super) is_conditional: bool,
+    /// Words before it that only run it, once they are peeled off.
+    pub(super) wrappers: Vec<String>,
 }
 
 /// The operator between a command and the one before it.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::errors::concrete_form;
+use super::error_forms::concrete_form;
 use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, Trust};
 
 /// The facts of one span, in the order they were found.

@@ -33,10 +33,10 @@ impl WordTable {
 pub(super) static PARTIAL_OUTPUT_PROGRAMS: WordTable =
     WordTable::new("grep, egrep, rg, wc, awk, sed, cut, jq, sort, uniq");
 
-/// Flags of a wrapper or program that take a value before the subcommand.
+/// Flags of a program that take a value before the subcommand.
 pub(super) static FLAGS_WITH_VALUE: WordTable = WordTable::new(
-    "-C, -k, --prefix, --manifest-path, --dir, --cwd, -s, --signal, --with, --extra, --group, -f, --file, \
-     -u, --python, --package",
+    "-C, -c, --prefix, --manifest-path, --dir, --cwd, --filter, -F, --workspace, -f, --file, --context, \
+     --namespace, -n, --project-name, --profile, --python, --package",
 );
 
 /// Programs whose first argument is a subcommand.
@@ -63,25 +63,26 @@ pub(super) static INTERPRETERS: WordTable = WordTable::new(
 
 /// Programs that only read.
 pub(super) static READ_ONLY_PROGRAMS: WordTable = WordTable::new(
-    "ls, cat, bat, grep, egrep, fgrep, rg, ag, ack, find, fd, head, tail, less, more, wc, which, whereis, \
+    "command, ls, cat, bat, grep, egrep, fgrep, rg, ag, ack, find, fd, head, tail, less, more, wc, which, whereis, \
      type, test, [, [[, diff, cmp, stat, file, pwd, echo, printf, true, false, sleep, kill, pkill, killall, \
      ps, pgrep, top, df, du, printenv, env, date, whoami, id, uname, tree, sort, uniq, cut, awk, tr, jq, yq, \
      basename, dirname, realpath, readlink, md5sum, sha256sum, shasum, history, man, xxd, hexdump, strings, \
      lsof, netstat, ss, open, xdg-open, clear, popd, alias, wait, seq, column, nl, comm, tput, hostname, \
      ping, dig, nslookup, for, while, if, read, exit, return, trap, exa, eza, sw_vers, ifconfig, ip, nc, \
-     tmux, screen, osascript, sqlite3",
+     tmux, screen, osascript, sqlite3, Get-Content, Get-ChildItem, Select-String, Test-Path, Get-Item, \
+     Get-Location, Get-Command, Write-Output, Write-Host, Select-Object",
 );
 
 /// Subcommands that only read.
 pub(super) static READ_ONLY_SUBCOMMANDS: WordTable = WordTable::new(
     "git status, git log, git diff, git show, git branch, git remote, git blame, git ls-files, \
-     git rev-parse, git grep, git config, git describe, git tag, git reflog, git shortlog, git merge-base, \
+     git ls-tree, git rev-parse, git grep, git config, git describe, git tag, git reflog, git shortlog, git merge-base, \
      git cat-file, git ls-remote, git rev-list, git check-ignore, git worktree, git stash list, \
      git stash show, git for-each-ref, gh pr view, gh pr list, gh pr checks, gh pr diff, gh pr status, \
      gh run view, gh run list, gh run watch, gh issue view, gh issue list, gh api, gh repo view, gh search, \
      gh auth, docker ps, docker logs, docker images, docker inspect, docker compose ps, docker compose logs, \
      kubectl get, kubectl describe, kubectl logs, npm ls, npm list, npm view, npm outdated, npm search, \
-     npm info, pnpm list, pnpm why, yarn why, pip show, pip list, pip freeze, uv pip, brew list, brew info, \
+     npm info, pnpm list, pnpm view, pnpm why, yarn why, pip show, pip list, pip freeze, uv pip, brew list, brew info, \
      go env, go list, go doc, cargo tree, cargo metadata, cargo search, cargo info, systemctl status, \
      terraform show, terraform output, rustup show, mise ls, conda list",
 );
@@ -159,6 +160,59 @@ pub(super) static VERIFYING_WORDS: WordTable = WordTable::new(
      rspec, ruff, eslint, verify, nextest, tox, nox, playwright, cypress, phpunit, ctest, docker, bench, \
      doc, make, gcc, g++, clang, clang++, ninja, cmake, rustc, javac",
 );
+
+/// Words in the name of a command that runs tests.
+pub(super) static TEST_WORDS: WordTable = WordTable::new(
+    "test, tests, testing, pytest, vitest, jest, rspec, nextest, tox, nox, playwright, cypress, phpunit, ctest, \
+     spec, e2e, mocha, ava, unittest, minitest",
+);
+
+/// Words in the name of a command that checks code without running it.
+pub(super) static LINT_WORDS: WordTable = WordTable::new(
+    "lint, linter, eslint, oxlint, clippy, ruff, mypy, pyright, basedpyright, ty, tsc, tsgo, typecheck, types, check, \
+     vet, shellcheck, biome, flake8, pylint, stylelint, golangci, rubocop, knip, verify, detekt, ktlint, credo",
+);
+
+/// Words in the name of a command that formats code.
+pub(super) static FORMAT_WORDS: WordTable =
+    WordTable::new("fmt, format, prettier, black, gofmt, rustfmt, isort, dprint, clangformat");
+
+/// Words in the name of a command that builds.
+pub(super) static BUILD_WORDS: WordTable = WordTable::new(
+    "build, compile, make, cmake, ninja, meson, gcc, g++, clang, clang++, cc, rustc, javac, webpack, rollup, esbuild, \
+     tsup, xcodebuild, bazel, assemble, package, assembleDebug",
+);
+
+/// Commands that install dependencies without naming them.
+pub(super) static INSTALLING_SUBCOMMANDS: WordTable = WordTable::new(
+    "npm ci, yarn, yarn install, uv sync, bundle install, poetry install, composer install, go mod tidy, \
+     go mod download, mix deps.get, dotnet restore, flutter pub, pip3, cargo fetch",
+);
+
+/// Commands that run until they are stopped.
+pub(super) static SERVER_NAMES: WordTable = WordTable::new(
+    "vite, vite dev, vite preview, next dev, next start, nuxt dev, astro dev, remix dev, rails s, rails server, \
+     uvicorn, gunicorn, hypercorn, daphne, flask run, watch, nodemon, entr, watchexec, fswatch, cargo watch, \
+     http.server, wrangler dev, expo start, ng serve, jupyter, streamlit, ngrok, kubectl port-forward, redis-server, \
+     postgres, mongod, caddy, nginx, npm start, yarn start, pnpm start, bun start, php artisan, storybook, top, htop",
+);
+
+/// Words in the name of a script that runs until it is stopped.
+pub(super) static SERVER_WORDS: WordTable = WordTable::new("dev, serve, server, watch, start, preview, runserver");
+
+/// Commands that run a program of the project.
+pub(super) static PROGRAM_RUNNERS: WordTable =
+    WordTable::new("node, bun, deno, java, cargo run, go run, dotnet run, swift run, deno run, electron");
+
+/// Commands that only move files or text around.
+pub(super) static FILE_UTILITIES: WordTable = WordTable::new(
+    "mkdir, rmdir, cp, mv, rm, touch, chmod, chown, ln, sed, awk, perl, tee, tar, zip, unzip, gzip, gunzip, truncate, \
+     rsync, git add, git mv, git rm, xargs, export, unset, ulimit, umask, shopt, local, declare, nohup, sudo, time, \
+     defaults, pbcopy, base64, openssl, hash, let, shift, eval, timeout",
+);
+
+/// Read-only programs that search.
+pub(super) static SEARCH_PROGRAMS: WordTable = WordTable::new("grep, egrep, fgrep, rg, ag, ack, find, fd, git grep");
 
 /// Phrases with which a human reports that something works.
 pub(super) static WORKS_PHRASES: WordTable = WordTable::new(

@@ -4,15 +4,17 @@ use rethread_model::{Entry, EntryKind, Predicate, ToolKind, ToolOutcome, ToolSta
 use serde::{Deserialize, Serialize};
 
 use super::command::{CommandClass, CommandLine, ExitVisibility, ShellCommand, parse_command_line};
-use super::errors::is_agent_message;
+use super::command_kind::{command_kind, is_file_utility, may_run_forever};
+use super::errors::{is_agent_message, is_missing_folder, is_timeout};
 use super::fixes::FixTracker;
 use super::sink::{FactSink, command_entity, file_entity, observed_fact};
+use super::steps::{StepRecorder, StepResult};
 use super::{git, packages};
 
 /// Suffix of an outcome's summary if the call was interrupted.
 pub(crate) const INTERRUPTED: &str = "interrupted";
-/// Maximum number of steps in the sequence of one span.
-const MAX_STEPS: usize = 40;
+/// Suffix of an outcome's summary if the command went on in the background.
+pub(crate) const STILL_RUNNING: &str = "still running";
 /// Maximum length of a stored command, in characters.
 const MAX_COMMAND_CHARS: usize = 160;
 
@@ -28,21 +30,23 @@ pub(super) struct WorkState {
 pub(super) struct WorkExtractor<'a> {
     state: &'a mut WorkState,
     roots: &'a [&'a str],
-    steps: Vec<String>,
-    /// Name and entry of the first command.
-    first_command: Option<(String, &'a Entry)>,
+    steps: StepRecorder<'a>,
 }
 
 /// How a command ended.
 enum CommandResult<'o> {
     Succeeded,
     Failed(&'o str),
+    TimedOut,
+    /// It ran, but whether it succeeded is unknown.
     Unknown,
+    /// It did not run, or was stopped, or goes on.
+    Unfinished,
 }
 
 impl<'a> WorkExtractor<'a> {
     pub(super) fn new(state: &'a mut WorkState, roots: &'a [&'a str]) -> Self {
-        Self { state, roots, steps: Vec::new(), first_command: None }
+        Self { state, roots, steps: StepRecorder::default() }
     }
 
     /// Adds the next entry.
@@ -55,23 +59,29 @@ impl<'a> WorkExtractor<'a> {
         }
     }
 
-    /// Adds the fact about the order of commands.
+    /// Adds the fact about the order of steps.
     pub(super) fn finish(self, sink: &mut FactSink) {
-        let Some((first, entry)) = self.first_command.filter(|_| self.steps.len() > 1) else { return };
-        let mut fact = observed_fact(entry, Predicate::Sequence, command_entity(&first));
-        fact.detail = self.steps.join(" > ");
-        sink.push(fact);
+        self.steps.finish(sink);
     }
 
     fn extract_call(&mut self, tool: &'a ToolUse, entry: &'a Entry, sink: &mut FactSink) {
         let Some(outcome) = &tool.outcome else { return };
         match tool.kind {
             Some(ToolKind::Command) => self.extract_command(tool, outcome, entry, sink),
-            Some(ToolKind::Agent) => self.state.fixes.record_subagent(entry.location.line),
-            Some(kind @ (ToolKind::Read | ToolKind::Edit | ToolKind::Write)) if outcome.status == ToolStatus::Ok => {
-                self.extract_file_access(kind, tool, entry, sink);
+            Some(kind @ (ToolKind::Read | ToolKind::Edit | ToolKind::Write)) => {
+                if outcome.status == ToolStatus::Ok {
+                    self.extract_file_access(kind, tool, entry, sink);
+                }
             }
-            _ => {}
+            Some(kind) => {
+                if kind == ToolKind::Agent {
+                    self.state.fixes.record_subagent(entry.location.line);
+                }
+                if outcome.status == ToolStatus::Ok {
+                    self.steps.add_tool(kind);
+                }
+            }
+            None => {}
         }
     }
 
@@ -89,9 +99,7 @@ impl<'a> WorkExtractor<'a> {
                 self.state.fixes.record_edit(&name, &pieces, kind == ToolKind::Write, entry.location.line);
             }
         }
-        if kind.changes_files() {
-            self.push_step("edit", false);
-        }
+        self.steps.add_tool(kind);
     }
 
     /// A path relative to the project.
@@ -112,16 +120,29 @@ impl<'a> WorkExtractor<'a> {
             return;
         }
         match command_result(&line, outcome) {
-            CommandResult::Unknown => {}
-            CommandResult::Failed(message) => {
-                self.count_command(&line, line.main, false, entry, tool, sink);
+            // The command did not run, but how it was called is an error that another call corrects.
+            CommandResult::Unfinished if outcome.error.as_deref().is_some_and(is_missing_folder) => {
+                let message = outcome.error.as_deref().unwrap_or_default();
                 self.state.fixes.record_failure(&line, script, message, entry, sink);
+            }
+            CommandResult::Unfinished => {}
+            CommandResult::Unknown => self.steps.add_command(line.main(), StepResult::Unknown, entry),
+            CommandResult::TimedOut => {
+                let message = timeout_message(&line.main().name);
+                self.extract_failure(&line, &message, tool, entry, sink);
+            }
+            CommandResult::Failed(message) => {
+                let wrapper = line.charged_to_wrapper(message);
+                self.extract_failure(wrapper.as_ref().unwrap_or(&line), message, tool, entry, sink);
             }
             CommandResult::Succeeded => {
                 for at in (0..line.commands.len()).filter(|at| line.commands[*at].is_certain) {
                     self.count_command(&line, at, true, entry, tool, sink);
                 }
-                self.state.fixes.record_success(&line, script, outcome.error.as_deref(), entry, sink);
+                // A wrapper that failed itself works again with the command it runs.
+                let wrapper = line.wrapper_forms().find(|wrapper| self.state.fixes.is_open(wrapper));
+                let printed = outcome.error.as_deref();
+                self.state.fixes.record_success(wrapper.as_ref().unwrap_or(&line), script, printed, entry, sink);
                 // Git's output confirms a commit; with a hidden exit code nothing else does.
                 let is_confirmed = |command: &&ShellCommand| {
                     let is_hidden_commit = command.name == "git commit" && line.exit != ExitVisibility::Visible;
@@ -136,6 +157,24 @@ impl<'a> WorkExtractor<'a> {
         }
     }
 
+    fn extract_failure(
+        &mut self,
+        line: &CommandLine,
+        message: &str,
+        tool: &ToolUse,
+        entry: &'a Entry,
+        sink: &mut FactSink,
+    ) {
+        if line.exit == ExitVisibility::Lost {
+            // A success would not be visible, so counting the failure would distort the rate.
+            self.steps.add_command(line.main(), StepResult::FailedUnseen, entry);
+        } else {
+            self.count_command(line, line.main, false, entry, tool, sink);
+        }
+        let script = tool.body.as_deref().unwrap_or(&tool.target);
+        self.state.fixes.record_failure(line, script, message, entry, sink);
+    }
+
     fn count_command(
         &mut self,
         line: &CommandLine,
@@ -146,22 +185,15 @@ impl<'a> WorkExtractor<'a> {
         sink: &mut FactSink,
     ) {
         let one = &line.commands[at];
-        if one.class == CommandClass::ReadOnly {
+        let result = if is_success { StepResult::Succeeded } else { StepResult::Failed };
+        self.steps.add_command(one, result, entry);
+        if one.class == CommandClass::ReadOnly || is_file_utility(one) {
             return;
         }
         let mut fact = observed_fact(entry, Predicate::Ran, command_entity(&one.name));
         fact.detail = clip(&tool.target, MAX_COMMAND_CHARS).into_owned();
         (fact.success_count, fact.failure_count) = (u64::from(is_success), u64::from(!is_success));
         sink.count(fact);
-        self.first_command.get_or_insert_with(|| (one.name.clone(), entry));
-        self.push_step(&one.name, !is_success);
-    }
-
-    fn push_step(&mut self, name: &str, failed: bool) {
-        let step = if failed { format!("{name}!") } else { name.to_owned() };
-        if self.steps.len() < MAX_STEPS && self.steps.last() != Some(&step) {
-            self.steps.push(step);
-        }
     }
 
     /// Extracts files that a command renamed or removed.
@@ -237,20 +269,38 @@ fn is_file(path: &str) -> bool {
     (has_extension || is_known) && !path.contains(['*', '?', '$', '{', '<']) && !path.starts_with("/dev/")
 }
 
+/// The error of a command that was stopped because it took too long.
+fn timeout_message(command: &str) -> String {
+    format!("{command} timed out")
+}
+
 fn command_result<'o>(line: &CommandLine, outcome: &'o ToolOutcome) -> CommandResult<'o> {
     let message = outcome.error.as_deref().unwrap_or_default();
-    if outcome.summary.ends_with(INTERRUPTED) {
-        return CommandResult::Unknown;
+    if outcome.summary.ends_with(INTERRUPTED) || outcome.summary.ends_with(STILL_RUNNING) {
+        return CommandResult::Unfinished;
     }
     match (outcome.status, line.exit) {
-        (ToolStatus::Error, _) if is_agent_message(message, outcome.exit_code) => CommandResult::Unknown,
+        (ToolStatus::Error, _) if is_timeout(message, outcome.exit_code) => timeout_result(line, message),
+        (ToolStatus::Error, _) if is_agent_message(message, outcome.exit_code) || is_missing_folder(message) => {
+            CommandResult::Unfinished
+        }
         (ToolStatus::Error, _) => CommandResult::Failed(message),
         (ToolStatus::Ok, ExitVisibility::Hidden | ExitVisibility::Lost)
             if outcome.error.is_some() && line.main().class != CommandClass::ReadOnly =>
         {
             CommandResult::Failed(message)
         }
-        (ToolStatus::Rejected, _) | (ToolStatus::Ok, ExitVisibility::Lost) => CommandResult::Unknown,
+        (ToolStatus::Rejected, _) => CommandResult::Unfinished,
+        (ToolStatus::Ok, ExitVisibility::Lost) => CommandResult::Unknown,
         (ToolStatus::Ok, _) => CommandResult::Succeeded,
     }
+}
+
+/// Servers are stopped on purpose. With `timeout`, only a command that should end by itself has failed.
+fn timeout_result<'o>(line: &CommandLine, message: &str) -> CommandResult<'o> {
+    let is_stopped_by_agent = is_timeout(message, None);
+    if may_run_forever(line) || !(is_stopped_by_agent || command_kind(line.main()).is_some()) {
+        return CommandResult::Unfinished;
+    }
+    CommandResult::TimedOut
 }

@@ -8,7 +8,7 @@ use super::TextSink;
 use super::content::{MeasuredResult, ResultShape};
 use super::machine_text::strip_hint;
 use super::user_text::tag_content;
-use crate::facts::{failure_line, git_note, identifying_line, is_agent_message};
+use crate::facts::{STILL_RUNNING, failure_line, git_note, identifying_line, is_agent_message};
 
 /// Maximum length of a stored error text, in characters.
 const MAX_ERROR_CHARS: usize = 500;
@@ -115,6 +115,9 @@ fn summary(measured: &MeasuredResult, kind: Option<ToolKind>) -> String {
         ResultShape::Empty => "no output".to_owned(),
         ResultShape::Text if measured.bytes == 0 => "no output".to_owned(),
         ResultShape::Text if kind == Some(ToolKind::Read) => format!("read {}", size()),
+        ResultShape::Text if kind == Some(ToolKind::Command) && is_moved_to_background(&measured.head) => {
+            format!("{}, {STILL_RUNNING}", size())
+        }
         ResultShape::Text if kind == Some(ToolKind::Command) => match git_note(&measured.head) {
             Some(note) => format!("{}, {note}", size()),
             None => size(),
@@ -124,6 +127,13 @@ fn summary(measured: &MeasuredResult, kind: Option<ToolKind>) -> String {
         ResultShape::Object(keys) => format!("keys: {}", keys.join(", ")),
         ResultShape::Other(name) => (*name).to_owned(),
     }
+}
+
+/// Whether a command did not end: the agent or the user moved it to the background.
+fn is_moved_to_background(head: &str) -> bool {
+    ["Command running in background with ID", "Command was manually backgrounded", "Command did not complete within"]
+        .iter()
+        .any(|start| head.starts_with(start))
 }
 
 /// The known part of a result's text: its head, plus its tail if the head does not include it.

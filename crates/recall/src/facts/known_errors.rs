@@ -11,6 +11,9 @@ use super::{FactSource, KnownFixes, known_fixes};
 /// Maximum number of similar errors returned.
 const MAX_SIMILAR_ERRORS: usize = 5;
 
+/// Maximum number of errors returned for a code.
+const MAX_ERRORS_WITH_CODE: usize = 20;
+
 /// An error that occurred before.
 #[derive(Clone, Debug)]
 pub struct KnownError {
@@ -20,6 +23,8 @@ pub struct KnownError {
     pub line: String,
     /// Similarity to the requested error, from 0 to 1; 1 means the same signature.
     pub similarity: f64,
+    /// The code by which it was found, such as `TS2345`.
+    pub shared_code: Option<String>,
     /// Number of occurrences.
     pub occurrences: u64,
     /// Source of the latest fact about it.
@@ -67,6 +72,7 @@ impl KnownError {
             signature: signature.to_owned(),
             line: last_printed_line(signature, facts),
             similarity,
+            shared_code: None,
             occurrences: failures.map(|known| known.fact.failure_count.max(1)).sum(),
             last_source: facts.iter().max_by_key(|known| known.fact.at).map(FactSource::of_fact),
             fixes: known_fixes(facts),
@@ -107,6 +113,30 @@ pub fn similar_errors(signature: &str, facts: Vec<FactRow>) -> Vec<KnownError> {
         order.then(last(b).cmp(&last(a))).then(a.signature.cmp(&b.signature))
     });
     found.truncate(MAX_SIMILAR_ERRORS);
+    found
+}
+
+/// The errors in which `has_code` finds a code, those with fixes first, each group newest first. `signature` is the
+/// requested error, for comparing words; it may be empty.
+pub fn errors_with_code(
+    code: &str,
+    signature: &str,
+    facts: Vec<FactRow>,
+    has_code: impl Fn(&str) -> bool,
+) -> Vec<KnownError> {
+    let query_words = distinctive_words(signature);
+    let mut found = known_errors(facts);
+    found.retain(|error| has_code(&error.signature) || has_code(&error.line));
+    for error in &mut found {
+        error.shared_code = Some(code.to_owned());
+        if !query_words.is_empty() {
+            error.similarity = word_overlap(&query_words, &distinctive_words(&error.line));
+        }
+    }
+    let has_fix = |error: &KnownError| !error.fixes.fixes.is_empty();
+    // The sort is stable: equally similar errors stay in the order of their time.
+    found.sort_by(|a, b| has_fix(b).cmp(&has_fix(a)).then(b.similarity.total_cmp(&a.similarity)));
+    found.truncate(MAX_ERRORS_WITH_CODE);
     found
 }
 

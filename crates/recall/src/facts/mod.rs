@@ -10,6 +10,7 @@ mod file_history;
 mod fixes;
 mod graph;
 mod known_errors;
+mod sequences;
 #[cfg(test)]
 mod testing;
 mod word_overlap;
@@ -26,8 +27,9 @@ pub use extraction_prompt::{
 pub use file_history::{FileAction, FileTouch, all_file_names, file_touches, mentions_file};
 pub use fixes::{Fix, KnownFixes, known_fixes};
 pub use graph::{EntityGraph, GraphEdge, GraphItem, GraphLimits, GraphNode, entity_graph};
-pub use known_errors::{KnownError, known_errors, similar_errors};
-pub use workflows::{CommandSequence, CommandStats, Workflow, workflows};
+pub use known_errors::{KnownError, errors_with_code, known_errors, similar_errors};
+pub use sequences::StepSequence;
+pub use workflows::{CommandStats, Workflow, workflows};
 
 /// Where a fact was stated.
 #[derive(Clone, Debug, PartialEq, Eq)]

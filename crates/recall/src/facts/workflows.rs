@@ -1,24 +1,19 @@
-//! Derives how work is done in a project: commands with their success rate, and recurring command sequences.
+//! Derives how work is done in a project: commands with their success rate and what is used instead, and sequences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rethread_model::{FactState, Predicate, SessionId, Timestamp};
+use rethread_model::{FactState, Predicate, SessionId};
 use rethread_store::FactRow;
 
+use super::sequences::{SequenceStep, StepSequence, find_retries, find_sequences, parse_steps};
 use super::{FactSource, oldest_first};
 
-/// Separator between the commands of a stored sequence.
-const SEPARATOR: &str = " > ";
-/// Suffix of a command that failed in a stored sequence.
-const FAILED_SUFFIX: char = '!';
-/// Lengths of the sequences that are counted.
-const SEQUENCE_LENGTHS: std::ops::RangeInclusive<usize> = 2..=5;
-/// Minimum number of repetitions for a sequence to be reported.
-const MIN_REPEATS: u64 = 3;
-/// Maximum number of sequences reported per project.
-const MAX_SEQUENCES: usize = 20;
 /// Minimum number of runs before a command is judged.
 const MIN_RUNS: u64 = 3;
+/// How many steps after a failure another command for the same purpose counts as used instead.
+const MAX_STEPS_TO_ALTERNATIVE: usize = 6;
+/// How often another command must have worked instead, unless it is known for a command that usually fails.
+const MIN_ALTERNATIVE_USES: u64 = 2;
 /// A command usually fails if at most this percentage of its runs succeeded.
 const LOW_SUCCESS_PERCENT: u64 = 40;
 
@@ -29,8 +24,10 @@ pub struct Workflow {
     pub project: Option<String>,
     /// Commands, most runs first.
     pub commands: Vec<CommandStats>,
-    /// Recurring sequences, most significant first.
-    pub sequences: Vec<CommandSequence>,
+    /// Recurring sequences of tools and commands, most significant first.
+    pub sequences: Vec<StepSequence>,
+    /// What is done between a failed command and its next run, most frequent first.
+    pub retries: Vec<StepSequence>,
 }
 
 /// Statistics of one command.
@@ -71,30 +68,6 @@ impl CommandStats {
     }
 }
 
-/// A recurring sequence of commands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommandSequence {
-    /// The commands, in order.
-    pub commands: Vec<String>,
-    /// Number of repetitions.
-    pub count: u64,
-    /// How often the last command succeeded.
-    pub succeeded: u64,
-    /// Number of sessions it occurred in.
-    pub session_count: u64,
-    /// When it last occurred.
-    pub last_at: Option<Timestamp>,
-    /// Where it last occurred.
-    pub last_source: FactSource,
-}
-
-impl CommandSequence {
-    /// Share of repetitions in which the last command succeeded, 0 to 1.
-    pub fn success_rate(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.succeeded as f64 / self.count as f64 }
-    }
-}
-
 /// Workflows by project, most runs first.
 pub fn workflows(facts: &[FactRow]) -> Vec<Workflow> {
     let mut projects: BTreeMap<Option<&str>, Vec<&FactRow>> = BTreeMap::new();
@@ -111,21 +84,26 @@ pub fn workflows(facts: &[FactRow]) -> Vec<Workflow> {
 
 fn project_workflow(project: Option<&str>, facts: &[&FactRow]) -> Workflow {
     let of = |predicate: Predicate| facts.iter().copied().filter(move |known| known.fact.predicate == predicate);
-    let sequences: Vec<(&FactRow, Vec<SequenceStep>)> =
+    let spans: Vec<(&FactRow, Vec<SequenceStep<'_>>)> =
         of(Predicate::Sequence).map(|known| (known, parse_steps(&known.fact.detail))).collect();
     let mut commands = collect_commands(of(Predicate::Ran));
-    for (_, steps) in &sequences {
+    for (_, steps) in &spans {
         count_retries(&mut commands, steps);
     }
     for known in of(Predicate::FixedBy) {
         add_alternative(&mut commands, known);
     }
+    add_used_instead(&mut commands, &spans);
     let mut commands: Vec<CommandStats> = commands.into_values().map(|(one, _)| one).collect();
     commands.sort_by(|a, b| b.runs().cmp(&a.runs()).then(a.command.cmp(&b.command)));
     for one in &mut commands {
+        // What helped once with a command that usually succeeds was about that one call.
+        let usually_fails = one.usually_fails();
+        one.alternatives.retain(|(_, times)| usually_fails || *times >= MIN_ALTERNATIVE_USES);
         one.alternatives.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     }
-    Workflow { project: project.map(str::to_owned), commands, sequences: find_sequences(&sequences) }
+    let (sequences, retries) = (find_sequences(&spans), find_retries(&spans));
+    Workflow { project: project.map(str::to_owned), commands, sequences, retries }
 }
 
 type CommandTable = BTreeMap<String, (CommandStats, BTreeSet<SessionId>)>;
@@ -157,19 +135,23 @@ fn empty_stats(name: &str, known: &FactRow) -> CommandStats {
     }
 }
 
-fn count_retries(commands: &mut CommandTable, steps: &[SequenceStep]) {
-    for pair in steps.windows(2).filter(|pair| pair[0].name == pair[1].name && pair[0].failed) {
+fn count_retries(commands: &mut CommandTable, steps: &[SequenceStep<'_>]) {
+    for pair in
+        steps.windows(2).filter(|pair| pair[0].name == pair[1].name && pair[0].failed && pair[1].succeeded.is_some())
+    {
         if let Some((one, _)) = commands.get_mut(pair[0].name) {
             one.retried += 1;
-            one.retries_succeeded += u64::from(!pair[1].failed);
+            one.retries_succeeded += u64::from(pair[1].succeeded == Some(true));
         }
     }
 }
 
 fn add_alternative(commands: &mut CommandTable, known: &FactRow) {
     let detail = known.fact.detail.trim();
-    let is_instead = detail.starts_with("ran ") && detail.ends_with(" instead");
-    let Some(command) = known.fact.object.as_ref().filter(|_| is_instead && known.fact.state == FactState::Confirmed)
+    // Something else that was run: in place of the command, or before it.
+    let edits = ["sed -i", "perl -", "apply_patch"].iter().any(|program| detail.contains(program));
+    let is_command = detail.starts_with("ran `") && !detail.contains("; ") && !edits;
+    let Some(command) = known.fact.object.as_ref().filter(|_| is_command && known.fact.state == FactState::Confirmed)
     else {
         return;
     };
@@ -180,90 +162,24 @@ fn add_alternative(commands: &mut CommandTable, known: &FactRow) {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct SequenceStep<'a> {
-    name: &'a str,
-    failed: bool,
-}
-
-fn parse_steps(detail: &str) -> Vec<SequenceStep<'_>> {
-    let parts = detail.split(SEPARATOR).map(str::trim).filter(|part| !part.is_empty());
-    parts
-        .map(|part| SequenceStep {
-            name: part.trim_end_matches(FAILED_SUFFIX).trim_end(),
-            failed: part.ends_with(FAILED_SUFFIX),
-        })
-        .collect()
-}
-
-/// Merges consecutive runs of the same command; the last run decides the outcome.
-fn collapse_repeats<'a>(steps: &[SequenceStep<'a>]) -> Vec<SequenceStep<'a>> {
-    let mut out: Vec<SequenceStep<'a>> = Vec::with_capacity(steps.len());
-    for step in steps {
-        match out.last_mut() {
-            Some(last) if last.name == step.name => *last = *step,
-            _ => out.push(*step),
+/// For commands that usually fail and have no known alternative: another command for the same purpose that succeeded
+/// soon after a failure.
+fn add_used_instead(commands: &mut CommandTable, spans: &[(&FactRow, Vec<SequenceStep<'_>>)]) {
+    let mut used: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for (_, steps) in spans {
+        for (at, failed) in steps.iter().enumerate().filter(|(_, step)| step.kind.is_some() && step.failed) {
+            let mut later = steps[at + 1..].iter().take(MAX_STEPS_TO_ALTERNATIVE);
+            let next = later.find(|step| step.kind == failed.kind);
+            if let Some(next) = next.filter(|next| next.name != failed.name && next.succeeded == Some(true)) {
+                *used.entry((failed.name, next.name)).or_default() += 1;
+            }
         }
     }
-    out
-}
-
-fn find_sequences(sequences: &[(&FactRow, Vec<SequenceStep<'_>>)]) -> Vec<CommandSequence> {
-    let mut all: BTreeMap<Vec<&str>, (CommandSequence, BTreeSet<SessionId>)> = BTreeMap::new();
-    for (known, steps) in sequences {
-        let steps = collapse_repeats(steps);
-        for length in SEQUENCE_LENGTHS {
-            count_sequences(&mut all, known, &steps, length);
+    for ((failed, instead), times) in used.into_iter().filter(|(_, times)| *times >= MIN_ALTERNATIVE_USES) {
+        let Some((one, _)) = commands.get_mut(failed).filter(|(one, _)| one.usually_fails()) else { continue };
+        if !one.alternatives.iter().any(|(what, _)| what.starts_with("ran ")) {
+            one.alternatives.push((format!("used `{instead}` instead"), times));
         }
-    }
-    let frequent: Vec<CommandSequence> =
-        all.into_values().map(|(pattern, _)| pattern).filter(|pattern| pattern.count >= MIN_REPEATS).collect();
-    let is_part = |short: &CommandSequence, long: &CommandSequence| {
-        long.count == short.count
-            && long.commands.len() > short.commands.len()
-            && long.commands.windows(short.commands.len()).any(|part| part == short.commands)
-    };
-    let is_whole = |pattern: &&CommandSequence| !frequent.iter().any(|longer| is_part(pattern, longer));
-    let mut whole: Vec<CommandSequence> = frequent.iter().filter(is_whole).cloned().collect();
-    let weight = |pattern: &CommandSequence| pattern.count * (pattern.commands.len() as u64 - 1);
-    whole.sort_by(|a, b| weight(b).cmp(&weight(a)).then(a.commands.cmp(&b.commands)));
-    whole.truncate(MAX_SEQUENCES);
-    whole
-}
-
-/// Counts the sequences of one length. Overlapping occurrences count once.
-fn count_sequences<'a>(
-    all: &mut BTreeMap<Vec<&'a str>, (CommandSequence, BTreeSet<SessionId>)>,
-    known: &FactRow,
-    steps: &[SequenceStep<'a>],
-    length: usize,
-) {
-    let mut free_from: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
-    for (at, window) in steps.windows(length).enumerate() {
-        let names: Vec<&str> = window.iter().map(|step| step.name).collect();
-        if free_from.get(&names).is_some_and(|free| at < *free) {
-            continue;
-        }
-        free_from.insert(names.clone(), at + length);
-        let (pattern, sessions) =
-            all.entry(names).or_insert_with_key(|names| (empty_sequence(names, known), BTreeSet::new()));
-        sessions.insert(known.session);
-        pattern.session_count = sessions.len() as u64;
-        pattern.count += 1;
-        pattern.succeeded += u64::from(window.last().is_some_and(|step| !step.failed));
-        pattern.last_at = known.fact.at;
-        pattern.last_source = FactSource::of_fact(known);
-    }
-}
-
-fn empty_sequence(names: &[&str], known: &FactRow) -> CommandSequence {
-    CommandSequence {
-        commands: names.iter().map(ToString::to_string).collect(),
-        count: 0,
-        succeeded: 0,
-        session_count: 0,
-        last_at: None,
-        last_source: FactSource::of_fact(known),
     }
 }
 
@@ -303,27 +219,21 @@ mod tests {
     }
 
     #[test]
-    fn recurring_sequences_are_listed_once_with_their_success() {
+    fn other_command_for_the_same_purpose_is_what_people_use_instead() {
         // S003-23
         let facts = [
-            sequence("a", 1, "edit > edit > cargo test! > edit > cargo test > git commit"),
-            sequence("b", 2, "edit > cargo test > git commit"),
-            sequence("c", 3, "edit > cargo test > git commit!"),
+            ran("a", 1, "npm test", 0, 3),
+            sequence("a", 2, "test:npm test! > Read > test:vitest > test:npm test! > test:vitest"),
         ];
-        let found = &workflows(&facts)[0].sequences;
-        let rendered: Vec<_> =
-            found.iter().map(|one| (one.commands.join(" > "), one.count, one.succeeded, one.session_count)).collect();
-        assert_eq!(
-            rendered,
-            [("edit > cargo test > git commit".to_owned(), 3, 2, 3), ("edit > cargo test".to_owned(), 4, 3, 3)]
-        );
+        let one = &workflows(&facts)[0].commands[0];
+        assert_eq!(one.alternatives, [("used `vitest` instead".to_owned(), 2)]);
     }
 
     #[test]
     fn retries_without_a_change_are_counted() {
         // S003-23
         let facts =
-            [ran("a", 1, "npm install", 1, 2), sequence("a", 2, "npm install! > npm install! > npm install > edit")];
+            [ran("a", 1, "npm install", 1, 2), sequence("a", 2, "npm install! > npm install! > npm install > Edit")];
         let one = &workflows(&facts)[0].commands[0];
         assert_eq!((one.retried, one.retries_succeeded), (2, 1));
         assert!(workflows(&facts)[0].sequences.is_empty());

@@ -15,6 +15,7 @@ pub(crate) fn run(context: &CommandContext, args: &WorkflowsArgs) -> Result<Exit
     for workflow in &mut found {
         workflow.commands.truncate(usize::from(args.limit));
         workflow.sequences.truncate(usize::from(args.limit));
+        workflow.retries.truncate(usize::from(args.limit));
     }
     if args.json.json {
         context.printer.json(&WorkflowListJson::new(&found))?;

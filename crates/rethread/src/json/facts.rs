@@ -1,8 +1,8 @@
 //! JSON of memory: fixes, decisions, workflows, file histories, facts and the graph around an entity.
 
 use rethread_engine::{
-    CommandSequence, CommandStats, Decision, EntityFacts, EntityGraph, FactRow, FactSource, FactsReport, FileHistory,
-    FileTouch, Fix, FixReport, GraphItem, KnownError, Workflow,
+    CommandStats, Decision, EntityFacts, EntityGraph, FactRow, FactSource, FactsReport, FileHistory, FileTouch, Fix,
+    FixReport, GraphItem, KnownError, StepSequence, Workflow,
 };
 use rethread_model::{Entity, FactState, Predicate, Timestamp};
 use schemars::JsonSchema;
@@ -72,6 +72,9 @@ struct KnownErrorJson<'a> {
     error: &'a str,
     /// Word overlap with the given text, 0 to 1.
     similarity: f64,
+    /// The code by which it was found, such as `TS2345`; null if its words are the same or similar.
+    #[serde(rename = "sharedCode")]
+    shared_code: Option<&'a str>,
     /// How often it occurred.
     seen: u64,
     /// Where it occurred last.
@@ -109,6 +112,7 @@ impl<'a> FixReportJson<'a> {
             signature: &error.signature,
             error: &error.line,
             similarity: round_to_thousandths(error.similarity),
+            shared_code: error.shared_code.as_deref(),
             seen: error.occurrences,
             last: error.last_source.as_ref().map(SourceJson::new),
         };
@@ -212,7 +216,7 @@ impl<'a> DecisionJson<'a> {
     }
 }
 
-/// Commands and command sequences, by project.
+/// Commands and sequences of steps, by project.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WorkflowListJson<'a> {
     schema: u8,
@@ -224,7 +228,10 @@ pub(crate) struct WorkflowListJson<'a> {
 struct ProjectWorkflowJson<'a> {
     project: Option<&'a str>,
     commands: Vec<CommandUseJson<'a>>,
-    sequences: Vec<CommandSequenceJson<'a>>,
+    /// How work is done up to a command.
+    sequences: Vec<StepSequenceJson<'a>>,
+    /// What is done between a failed command and its next run.
+    retries: Vec<StepSequenceJson<'a>>,
 }
 
 /// How often a command ran and succeeded.
@@ -254,16 +261,20 @@ struct AlternativeJson<'a> {
     times: u64,
 }
 
-/// Commands that repeatedly run in this order.
+/// Tools and commands that are repeatedly used in this order.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct CommandSequenceJson<'a> {
-    commands: &'a [String],
+struct StepSequenceJson<'a> {
+    /// Kinds of tools, commands or kinds of commands; `!` marks a failed command.
+    steps: &'a [String],
     times: u64,
     sessions: u64,
+    /// How often the result of the last command is known.
+    checked: u64,
+    /// How often the last command succeeded.
     succeeded: u64,
-    /// 0 to 1.
-    success_rate: f64,
+    /// Of those with a known result, 0 to 1; null if there are none.
+    success_rate: Option<f64>,
     #[schemars(with = "Option<TimestampJson>")]
     last_at: Option<Timestamp>,
     last: SourceJson,
@@ -274,7 +285,8 @@ impl<'a> WorkflowListJson<'a> {
         let habits = |one: &'a Workflow| ProjectWorkflowJson {
             project: one.project.as_deref(),
             commands: one.commands.iter().map(CommandUseJson::new).collect(),
-            sequences: one.sequences.iter().map(CommandSequenceJson::new).collect(),
+            sequences: one.sequences.iter().map(StepSequenceJson::new).collect(),
+            retries: one.retries.iter().map(StepSequenceJson::new).collect(),
         };
         Self { schema: SCHEMA, projects: found.iter().map(habits).collect() }
     }
@@ -298,14 +310,15 @@ impl<'a> CommandUseJson<'a> {
     }
 }
 
-impl<'a> CommandSequenceJson<'a> {
-    fn new(one: &'a CommandSequence) -> Self {
+impl<'a> StepSequenceJson<'a> {
+    fn new(one: &'a StepSequence) -> Self {
         Self {
-            commands: &one.commands,
+            steps: &one.steps,
             times: one.count,
             sessions: one.session_count,
+            checked: one.checked,
             succeeded: one.succeeded,
-            success_rate: round_to_thousandths(one.success_rate()),
+            success_rate: one.success_rate().map(round_to_thousandths),
             last_at: one.last_at,
             last: SourceJson::new(&one.last_source),
         }

@@ -55,7 +55,11 @@ fn heading(page: &mut TextPage, error: &KnownError, now: Timestamp) {
         page.line(Tone::Strong, &line);
     }
     let percent = (error.similarity * 100.0).round() as u64;
-    let overlap = if percent < 100 { format!("{percent} % word overlap") } else { String::new() };
+    let overlap = match &error.shared_code {
+        Some(code) => format!("same code: {code}"),
+        None if percent < 100 => format!("{percent} % word overlap"),
+        None => String::new(),
+    };
     let times =
         if error.occurrences > 0 { format!("seen {}", count(error.occurrences, "time")) } else { String::new() };
     let last = error.last_source.as_ref().map(|source| format!("last {}", ago(source.at, now))).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Commands and command sequences of a project as text, with success rates.
+//! Commands and sequences of steps of a project as text, with success rates.
 
-use rethread_engine::{CommandSequence, CommandStats, Workflow};
+use rethread_engine::{CommandStats, StepSequence, Workflow};
 use rethread_model::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
@@ -11,6 +11,9 @@ use super::{CellAlign, TextPage, Tone, sanitize_line};
 
 /// Maximum width of a command in the table.
 const WIDEST_COMMAND: usize = 32;
+/// Maximum width and number of what worked instead of a command.
+const WIDEST_ALTERNATIVE: usize = 100;
+const MAX_ALTERNATIVES: usize = 2;
 
 /// Renders the commands and sequences of each project.
 pub(crate) fn workflows(page: &mut TextPage, found: &[Workflow], now: Timestamp, with_project: bool) {
@@ -19,14 +22,16 @@ pub(crate) fn workflows(page: &mut TextPage, found: &[Workflow], now: Timestamp,
             page.end_line();
         }
         if with_project {
-            page.line(Tone::Strong, &one.project.as_deref().map_or("(no project)".to_owned(), last_path_component));
+            page.line(Tone::Strong, &project_name(one.project.as_deref()));
         }
         commands(page, &one.commands, now);
-        let has_both = !one.commands.is_empty() && !one.sequences.is_empty();
-        if has_both {
-            page.end_line();
+        let mut is_first = one.commands.is_empty();
+        for (heading, found) in [("SEQUENCES", &one.sequences), ("AFTER A FAILURE", &one.retries)] {
+            if !found.is_empty() && !std::mem::take(&mut is_first) {
+                page.end_line();
+            }
+            sequences(page, heading, found);
         }
-        patterns(page, &one.sequences);
     }
 }
 
@@ -52,8 +57,9 @@ fn commands(page: &mut TextPage, commands: &[CommandStats], now: Timestamp) {
         } else {
             String::new()
         };
-        let instead =
-            one.alternatives.iter().map(|(what, often)| format!("{} ({})", sanitize_line(what), times(*often)));
+        let instead = one.alternatives.iter().take(MAX_ALTERNATIVES).map(|(what, often)| {
+            format!("{} ({})", truncate_to_width(&sanitize_line(what), WIDEST_ALTERNATIVE), times(*often))
+        });
         let notes: Vec<(Tone, String)> = [(Tone::Error, fails.to_owned()), (Tone::Dim, retried)]
             .into_iter()
             .chain(instead.map(|what| (Tone::Success, what)))
@@ -65,21 +71,26 @@ fn commands(page: &mut TextPage, commands: &[CommandStats], now: Timestamp) {
     }
 }
 
-fn patterns(page: &mut TextPage, patterns: &[CommandSequence]) {
-    if patterns.is_empty() {
+fn sequences(page: &mut TextPage, heading: &str, sequences: &[StepSequence]) {
+    if sequences.is_empty() {
         return;
     }
-    page.line(Tone::Dim, "SEQUENCES");
-    for one in patterns {
-        let sequence = one.commands.iter().map(|command| sanitize_line(command)).collect::<Vec<_>>().join(" → ");
+    page.line(Tone::Dim, heading);
+    for one in sequences {
+        let steps = one.steps.iter().map(|step| sanitize_line(step)).collect::<Vec<_>>().join(" → ");
         let parts = [
-            (Tone::Plain, sequence),
+            (Tone::Plain, steps),
             (Tone::Dim, format!("{} in {}", times(one.count), count(one.session_count, "session"))),
-            (Tone::Dim, format!("succeeded {}", percent(one.success_rate()))),
+            (Tone::Dim, one.success_rate().map(|share| format!("{} passed", percent(share))).unwrap_or_default()),
             (Tone::Dim, one.last_source.citation()),
         ];
         page.add(Tone::Plain, "  ").row(&parts, 2);
     }
+}
+
+/// The last part of the project's path.
+fn project_name(project: Option<&str>) -> String {
+    project.filter(|path| !path.is_empty()).map_or_else(|| "(no project)".to_owned(), last_path_component)
 }
 
 fn times(times: u64) -> String {

@@ -71,7 +71,7 @@ fn action_facts() -> Vec<Fact> {
     vec![
         fact(10, Predicate::Read, (EntityKind::File, "src/db.rs"), ""),
         fact(11, Predicate::Edited, (EntityKind::File, "src/db.rs"), ""),
-        run("edit > cargo test! > edit > cargo test > git commit"),
+        run("Read > Edit > test:cargo test! > Edit > test:cargo test! > Edit > test:cargo test > commit:git commit"),
     ]
 }
 

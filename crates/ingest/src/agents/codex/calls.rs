@@ -6,6 +6,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use crate::EventBody;
+use crate::facts::STILL_RUNNING;
 use crate::parse::content::{MeasuredResult, MessageContent};
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientBool, LenientNumber, LenientObject, LenientText, parse_or_default};
@@ -161,6 +162,9 @@ pub(super) fn add_output(item: ResponseItem<'_>, out: &mut EventBuilder, sink: &
     if output.is_refused {
         outcome.status = ToolStatus::Rejected;
     }
+    if output.is_running {
+        outcome.summary = format!("{}, {STILL_RUNNING}", outcome.summary);
+    }
     out.push(EventBody::ToolResult { call_id, outcome, answer });
 }
 
@@ -232,6 +236,8 @@ struct CodexOutput {
     exit_code: Option<i32>,
     is_error: bool,
     is_refused: bool,
+    /// Whether the command did not end yet.
+    is_running: bool,
     answer: Option<String>,
 }
 
@@ -291,7 +297,9 @@ impl CodexOutput {
         let is_error = is_refused || FAILURE_PREFIXES.iter().any(|prefix| body.starts_with(prefix));
         // A command may print such words; then it has an exit code.
         let is_error = is_error && exit_code.is_none();
+        let wrapper = &text[..text.len() - body.len()];
         Self {
+            is_running: exit_code.is_none() && wrapper.contains("Process running with session ID"),
             measured: MeasuredResult::from_text(body),
             exit_code,
             is_error,
@@ -374,6 +382,10 @@ mod tests {
         assert!(!read("Exit code: 0\nWall time: 1 seconds\nOutput:\naborted by user").is_error);
         let json = read(r#"{"output":"no such file\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#);
         assert_eq!((json.exit_code, json.measured.head.as_str()), (Some(2), "no such file\n"));
+        assert!(read("Chunk ID: a\nProcess running with session ID 5\nOutput:\nx").is_running);
+        assert!(
+            !read("Chunk ID: a\nProcess exited with code 0\nOutput:\nProcess running with session ID 5").is_running
+        );
         let asked = read(r#"{"answers":{"which":{"answers":["a","b"]}}}"#);
         assert_eq!(asked.answer.as_deref(), Some("which → a, b"));
     }

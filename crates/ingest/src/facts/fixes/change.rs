@@ -114,7 +114,7 @@ impl AttemptedChange {
 }
 
 /// What a command may have changed; `None` if it only reads or checks.
-pub(super) fn command_kind(command: &ShellCommand, text: &str) -> Option<ChangeKind> {
+pub(super) fn change_kind(command: &ShellCommand) -> Option<ChangeKind> {
     let name = command.name.as_str();
     if matches!(name, "kill" | "pkill" | "killall") {
         return Some(ChangeKind::Ran);
@@ -123,7 +123,7 @@ pub(super) fn command_kind(command: &ShellCommand, text: &str) -> Option<ChangeK
         && ["python", "node", "ruby", "perl", "bash", "sh", "php", "bun", "deno", "tsx"]
             .iter()
             .any(|known| name.starts_with(known));
-    if is_inline || (text.contains("<<") && !matches!(name, "cat" | "tee")) {
+    if is_inline || (command.text.contains("<<") && !matches!(name, "cat" | "tee")) {
         return Some(ChangeKind::Hidden);
     }
     // Requests and queries look at something.

@@ -112,6 +112,8 @@ impl OpenFailure {
             output: None,
             folder: None,
             is_certain: true,
+            text: String::new(),
+            is_alternative: false,
         }
     }
 

@@ -15,12 +15,11 @@ use xxhash_rust::xxh3::xxh3_64;
 pub(crate) use self::bypass::bypass_marker;
 use self::bypass::is_bypass_command;
 use self::call::is_call_error;
-use self::change::{AttemptedChange, ChangeKind, command_kind};
+use self::change::{AttemptedChange, ChangeKind, change_kind};
 use self::failure::{FixVerdict, OpenFailure, TrackedError, VerifiedFix};
 use self::phrases::{explanation, says_it_is_fixed, says_it_works};
-use super::command::{CommandClass, CommandLine, ShellCommand, parse_command_line};
-use super::errors::{concrete_form, exact_form, signature};
-use super::shell::{ShellOperator, split_commands};
+use super::command::{CommandClass, CommandLine, ShellCommand};
+use super::error_forms::{concrete_form, exact_form, signature};
 use super::sink::{FactSink, command_entity, observed_fact};
 use super::tables::VERIFYING_WORDS;
 
@@ -53,14 +52,6 @@ pub(super) struct FixTracker {
     passing_lines: Vec<u64>,
     prompts: u64,
     commands: u64,
-}
-
-/// One command of a line, as written.
-struct LineStep {
-    command: ShellCommand,
-    text: String,
-    /// Whether it ran only because another one failed.
-    is_alternative: bool,
 }
 
 impl FixTracker {
@@ -124,8 +115,8 @@ impl FixTracker {
             return;
         }
         // What ran before the failed command may have changed something.
-        for step in line_steps(script).into_iter().take(line.main) {
-            self.record_step(&step, entry.location.line);
+        for command in &line.commands[..line.main] {
+            self.record_command(command, entry.location.line);
         }
         let is_noise = self.passing_lines.contains(&line_hash(message));
         let error = TrackedError {
@@ -175,6 +166,11 @@ impl FixTracker {
         self.open = open;
     }
 
+    /// Whether this command failed and has not succeeded since.
+    pub(super) fn is_open(&self, line: &CommandLine) -> bool {
+        self.open.iter().any(|failure| failure.matches(line))
+    }
+
     /// Records that a command succeeded. It may have printed a line that looks like an error.
     pub(super) fn record_success(
         &mut self,
@@ -190,12 +186,11 @@ impl FixTracker {
         if let Some(printed) = printed_error {
             self.record_passing_line(printed, line.main(), entry, sink);
         }
-        for (at, step) in line_steps(script).iter().enumerate() {
-            let is_certain = line.commands.get(at).is_some_and(|command| command.is_certain);
-            if is_certain && !self.open.is_empty() {
-                self.close_failures(line, step, script, entry, sink);
+        for command in &line.commands {
+            if command.is_certain && !self.open.is_empty() {
+                self.close_failures(line, command, script, entry, sink);
             }
-            self.record_step(step, entry.location.line);
+            self.record_command(command, entry.location.line);
         }
         let too_many = self.fixes.len().saturating_sub(MAX_FIXES);
         self.fixes.drain(..too_many);
@@ -205,7 +200,7 @@ impl FixTracker {
     fn close_failures(
         &mut self,
         line: &CommandLine,
-        step: &LineStep,
+        command: &ShellCommand,
         script: &str,
         entry: &Entry,
         sink: &mut FactSink,
@@ -213,10 +208,10 @@ impl FixTracker {
         let (now, called) = (self.commands, called_as(script));
         let mut open = std::mem::take(&mut self.open);
         open.retain_mut(|failure| {
-            match failure.assess(&step.command, line.folder.as_deref(), called, &self.changes, now) {
+            match failure.assess(command, line.folder.as_deref(), called, &self.changes, now) {
                 FixVerdict::Unrelated => true,
                 // It passed because a check was skipped.
-                _ if is_bypass_command(&step.text) => false,
+                _ if is_bypass_command(&command.text) => false,
                 FixVerdict::Fixed(attempt) => {
                     self.fixes.extend(failure.report_fix(attempt, entry, sink));
                     false
@@ -244,14 +239,14 @@ impl FixTracker {
     }
 
     /// Records what a command may have changed.
-    fn record_step(&mut self, step: &LineStep, at: u64) {
-        if self.open.is_empty() || step.is_alternative {
+    fn record_command(&mut self, command: &ShellCommand, at: u64) {
+        if self.open.is_empty() || command.is_alternative {
             return;
         }
-        if let Some(kind) = command_kind(&step.command, &step.text) {
-            self.record_change(kind, &clip(&step.text, MAX_TEXT_CHARS), "", at);
+        if let Some(kind) = change_kind(command) {
+            self.record_change(kind, &clip(&command.text, MAX_TEXT_CHARS), "", at);
         }
-        if let Some(written) = step.command.output.as_deref().filter(|path| !is_log(path)) {
+        if let Some(written) = command.output.as_deref().filter(|path| !is_log(path)) {
             self.record_edit(written, "", true, at);
         }
     }
@@ -314,31 +309,6 @@ impl FixTracker {
                 ..observed_fact(entry, Predicate::FixedBy, Entity::new(EntityKind::Error, fix.signature))
             }),
         }
-    }
-}
-
-/// The commands of a line that are not part of a pipe, as `parse_command_line` counts them.
-fn line_steps(script: &str) -> Vec<LineStep> {
-    let mut steps = Vec::new();
-    for simple in split_commands(script) {
-        let is_folder = simple.words.first().is_some_and(|word| word == "cd" || word == "pushd");
-        if simple.operator == ShellOperator::Pipe || is_folder {
-            continue;
-        }
-        let words = simple.variables.iter().chain(&simple.words);
-        let text = words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-        let Some(mut line) = parse_command_line(&text) else { continue };
-        let command = ShellCommand { output: simple.output.clone(), ..line.commands.swap_remove(0) };
-        steps.push(LineStep { command, text, is_alternative: simple.operator == ShellOperator::Or });
-    }
-    steps
-}
-
-fn quoted(word: &str) -> String {
-    if word.contains([' ', '\n', '\t', ';', '|', '&', '>', '(', '#']) && !word.starts_with("<<") {
-        format!("'{}'", word.replace('\'', "’"))
-    } else {
-        word.to_owned()
     }
 }
 

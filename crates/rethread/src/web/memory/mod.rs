@@ -199,7 +199,9 @@ pub(super) fn workflows(app: &ServerState, params: &MemoryPageParams) -> Result<
     let query = params.query().to_lowercase();
     for one in &mut found {
         one.commands.retain(|command| command.command.to_lowercase().contains(&query));
-        one.sequences.retain(|pattern| pattern.commands.iter().any(|command| command.to_lowercase().contains(&query)));
+        for found in [&mut one.sequences, &mut one.retries] {
+            found.retain(|sequence| sequence.steps.iter().any(|step| step.to_lowercase().contains(&query)));
+        }
     }
     found.retain(|one| !one.commands.is_empty() || !one.sequences.is_empty());
     let context = PageContext::new(app);

@@ -1,7 +1,7 @@
-//! The workflow of a project: commands with success rates, and recurring sequences.
+//! The workflow of a project: commands with success rates, recurring sequences, and what follows a failure.
 
 use maud::{Markup, html};
-use rethread_engine::{CommandSequence, CommandStats, Workflow};
+use rethread_engine::{CommandStats, StepSequence, Workflow};
 
 use super::super::chart;
 use super::super::components::{OneLine, PageContext, count, headings, project};
@@ -23,7 +23,11 @@ pub(super) fn workflow(context: PageContext<'_>, one: &Workflow, limit: usize) -
             }
             @if !one.sequences.is_empty() {
                 h4 { "Recurring sequences" }
-                ul.plain-list { @for pattern in one.sequences.iter().take(limit) { (sequence(pattern)) } }
+                ul.plain-list { @for found in one.sequences.iter().take(limit) { (sequence(found)) } }
+            }
+            @if !one.retries.is_empty() {
+                h4 { "After a failure" }
+                ul.plain-list { @for found in one.retries.iter().take(limit) { (sequence(found)) } }
             }
         }
     }
@@ -46,19 +50,20 @@ fn command_row(context: PageContext<'_>, one: &CommandStats, longest: u64) -> Ma
     }
 }
 
-fn sequence(pattern: &CommandSequence) -> Markup {
+fn sequence(found: &StepSequence) -> Markup {
     html! {
         li {
             p.sequence {
-                @for (at, command) in pattern.commands.iter().enumerate() {
+                @for (at, step) in found.steps.iter().enumerate() {
                     @if at > 0 { span.arrow { " → " } }
-                    code { (OneLine(command)) }
+                    code { (OneLine(step)) }
                 }
             }
             p.dim {
-                (number(pattern.count)) "× in " (count(pattern.session_count, "session"))
-                " · " (percent(pattern.success_rate())) " succeeded · "
-                a href=(to_line(pattern.last_source.session, pattern.last_source.line)) { "last run" }
+                (number(found.count)) "× in " (count(found.session_count, "session"))
+                @if let Some(share) = found.success_rate() { " · " (percent(share)) " passed" }
+                " · "
+                a href=(to_line(found.last_source.session, found.last_source.line)) { "last run" }
             }
         }
     }
