@@ -116,7 +116,8 @@ impl<'a> WorkExtractor<'a> {
         line.folder = line.folder.or_else(|| folder_argument(&tool.arguments));
         // Changing to the project root is the same as staying where the session works.
         line.folder = line.folder.filter(|folder| !self.roots.contains(&folder.trim_end_matches('/')));
-        if tool.arguments.contains("run_in_background=true") {
+        if tool.arguments.contains("run_in_background=true") || outcome.summary.ends_with(STILL_RUNNING) {
+            self.state.fixes.record_started(&line, entry);
             return;
         }
         match command_result(&line, outcome) {

@@ -24,6 +24,13 @@ pub(super) fn is_same_call(one: &ShellCommand, other: &ShellCommand) -> bool {
     let covers = |all: &[String], word: &String| {
         FORMATTING_FLAGS.contains(word) || is_count_or_format(word) || all.iter().any(|known| is_same_word(known, word))
     };
+    // Requests of the same address differ in what they print.
+    let addresses = |command: &ShellCommand| -> Vec<String> {
+        command.arguments.iter().filter(|word| word.contains("://")).cloned().collect()
+    };
+    if matches!(one.name.as_str(), "curl" | "wget") && one.name == other.name {
+        return addresses(one) == addresses(other);
+    }
     same_name(one, other)
         && (is_same_command(one, other)
             || (one.arguments.iter().all(|word| covers(&other.arguments, word))

@@ -181,7 +181,8 @@ impl OpenFailure {
         self.has_presumed_fix = false;
         let Some(mut attempt) = attempt.filter(|_| self.earlier.len() < MAX_EARLIER_ERRORS) else { return };
         // Without a message the error may still be there.
-        attempt.is_clear &= attempt.is_related || !self.error.signature.is_empty();
+        let is_named = !self.error.signature.is_empty() || self.error.message.ends_with("Error");
+        attempt.is_clear &= attempt.is_related || is_named;
         sink.push(self.fix_fact(&before, &attempt, FactState::Hypothesis, reason.clone(), entry));
         self.earlier.push(EarlierError { error: before, attempt, reason });
     }

@@ -28,7 +28,7 @@ const MAX_OPEN_FAILURES: usize = 6;
 /// Maximum number of fixes that are watched in case the error returns.
 const MAX_FIXES: usize = 8;
 /// Maximum number of changes that are remembered.
-const MAX_CHANGES: usize = 24;
+const MAX_CHANGES: usize = 40;
 /// Maximum number of lines of passing runs that are remembered.
 const MAX_PASSING_LINES: usize = 64;
 /// Number of prompts after which a failure is no longer tracked.
@@ -164,6 +164,11 @@ impl FixTracker {
             !is_corrected
         });
         self.open = open;
+    }
+
+    /// Records that a command was started and goes on, such as a server.
+    pub(super) fn record_started(&mut self, line: &CommandLine, entry: &Entry) {
+        self.record_command(line.main(), entry.location.line);
     }
 
     /// Whether this command failed and has not succeeded since.
@@ -330,7 +335,8 @@ fn other_call(line: &CommandLine, script: &str) -> String {
 
 /// Whether the success of a command verifies that something works.
 fn verifies(command: &ShellCommand) -> bool {
-    command.name.split([' ', ':', '-']).any(|word| VERIFYING_WORDS.contains(word))
+    let is_check = |word: &str| VERIFYING_WORDS.contains(word) || word.ends_with("lint") || word.ends_with("test");
+    command.name.split([' ', ':', '-']).any(is_check)
 }
 
 fn line_hash(line: &str) -> u64 {
