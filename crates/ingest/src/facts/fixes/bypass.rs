@@ -97,20 +97,21 @@ const FLAGS: &[&str] = &[
 const MINIMUMS: [&str; 5] = ["threshold", "coverage", "fail_under", "fail-under", "min_score"];
 const MAXIMUMS: [&str; 2] = ["max-warnings", "max_warnings"];
 
-/// The marker of a skipped test or a silenced check in a text.
-pub(crate) fn bypass_marker(text: &str) -> Option<&'static str> {
+/// The marker of a skipped test or a silenced check that a text has, and the text before it had not.
+pub(crate) fn bypass_marker(before: &str, text: &str) -> Option<&'static str> {
     static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
         #[expect(clippy::expect_used, reason = "the markers are constants")]
         AhoCorasick::new(MARKERS).expect("valid markers")
     });
-    FINDER.find(text).map(|found| MARKERS[found.pattern().as_usize()])
+    let mut found = FINDER.find_iter(text).map(|found| MARKERS[found.pattern().as_usize()]);
+    found.find(|marker| !before.contains(marker))
 }
 
 /// Whether a described change only switches a check off: `PIECE`, one on each line, for the file at `path`.
 pub(super) fn is_bypass_edit(path: &str, change: &str) -> bool {
     change.lines().any(|piece| {
         let (old, new) = sides(piece);
-        let is_silenced = bypass_marker(new).is_some_and(|marker| !old.contains(marker));
+        let is_silenced = bypass_marker(old, new).is_some();
         let is_removed_test = new.is_empty() && is_test_file(path) && is_test_code(old);
         is_silenced || is_removed_test || lowers_threshold(old, new)
     })

@@ -80,7 +80,7 @@ fn is_count_or_format(word: &str) -> bool {
 /// Whether the error is about how the command was called, so that another call fixes it. A failed test never is.
 pub(super) fn is_call_error(signature: &str) -> bool {
     static OF_THE_CALL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)main module|setup failed|statement separator|go\.mod|working directory|package\.json").ok()
+        Regex::new(r"(?i)main module|setup failed|statement separator|go\.mod|working directory|package\.json|could not determine").ok()
     });
     static OF_A_TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)assert|^(---\s)?fail(ed)?\b|\bexpected\b.*\b(received|got|to be|but)\b").ok()
@@ -91,7 +91,7 @@ pub(super) fn is_call_error(signature: &str) -> bool {
 
 /// Whether a later call is the failed one, corrected.
 pub(super) fn is_corrected_call(failed: &ShellCommand, later: &ShellCommand) -> bool {
-    if later.class == CommandClass::ReadOnly || is_narrower(&failed.arguments, &later.arguments) {
+    if later.class == CommandClass::ReadOnly || is_narrower(failed, later) {
         return false;
     }
     same_name(failed, later) || is_same_program(failed, later) || word_similarity(failed, later) >= 0.5
@@ -112,11 +112,14 @@ fn is_same_program(failed: &ShellCommand, later: &ShellCommand) -> bool {
 }
 
 /// Whether the later call only looks at a part: it adds filters, or names of tests or files.
-fn is_narrower(before: &[String], after: &[String]) -> bool {
+fn is_narrower(failed: &ShellCommand, later: &ShellCommand) -> bool {
+    let (before, after) = (&failed.arguments, &later.arguments);
     let mut added = after.iter().filter(|word| !before.contains(word));
     let is_filter = |word: &String| NARROWING_FLAGS.contains(word.split('=').next().unwrap_or_default());
-    after.iter().any(|word| is_filter(word) && !before.contains(word))
-        || (before.iter().all(|word| after.contains(word)) && added.any(|word| !word.starts_with('-')))
+    added.clone().any(is_filter)
+        || (verifies(failed)
+            && before.iter().all(|word| after.contains(word))
+            && added.any(|word| !word.starts_with('-')))
 }
 
 /// Whether a later command may run in the same directory: it sets the same one, or none, because shells keep theirs.

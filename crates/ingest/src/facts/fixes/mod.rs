@@ -20,6 +20,7 @@ use self::failure::{FixVerdict, OpenFailure, TrackedError, VerifiedFix};
 use self::phrases::{explanation, says_it_is_fixed, says_it_works};
 use super::command::{CommandClass, CommandLine, ShellCommand};
 use super::error_forms::{concrete_form, exact_form, signature};
+use super::errors::is_missing_folder;
 use super::sink::{FactSink, command_entity, observed_fact};
 use super::tables::VERIFYING_WORDS;
 
@@ -125,7 +126,8 @@ impl FixTracker {
             message: clip(message, MAX_TEXT_CHARS).into_owned(),
             line: entry.location.line,
         };
-        if !error.signature.is_empty() {
+        // If the shell could not change the directory, the command did not run.
+        if !error.signature.is_empty() && !is_missing_folder(message) {
             sink.count(Fact {
                 object: Some(Entity::new(EntityKind::Error, &error.signature)),
                 detail: error.message.clone(),
@@ -188,7 +190,8 @@ impl FixTracker {
         self.commands += 1;
         let now = self.commands;
         self.open.retain(|failure| now - failure.commands <= MAX_FAILURE_COMMANDS);
-        if let Some(printed) = printed_error {
+        // A log that is read may contain anything.
+        if let Some(printed) = printed_error.filter(|_| line.main().class != CommandClass::ReadOnly) {
             self.record_passing_line(printed, line.main(), entry, sink);
         }
         for command in &line.commands {

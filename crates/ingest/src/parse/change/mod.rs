@@ -27,7 +27,7 @@ pub(super) fn describe_edit(arguments: &str, has_many_files: bool, sink: &mut Te
     let mut pieces: Vec<(u8, String)> = Vec::new();
     for change in collect_changes(arguments, sink) {
         let mut described = describe(&change);
-        if !described.iter().any(|piece| bypass_marker(piece).is_some()) {
+        if !described.iter().any(|piece| rank(piece) == 0) {
             described.extend(silenced_line(&change));
         }
         for piece in described {
@@ -65,7 +65,8 @@ fn rank(piece: &str) -> u8 {
         let text = text.trim_start_matches(['+', '-', ' ']);
         ["//", "/*", "* ", "# ", "<!--", "\"\"\""].iter().any(|start| text.starts_with(start))
     };
-    if bypass_marker(piece).is_some() {
+    let (old, new) = piece.split_once(" → ").unwrap_or(("", piece));
+    if bypass_marker(old, new).is_some() {
         0
     } else if piece.split(" → ").all(is_comment) {
         2
@@ -76,9 +77,9 @@ fn rank(piece: &str) -> u8 {
 
 /// The added line that switches a check off. It must be seen, even if it is one of many.
 fn silenced_line(change: &ChangedLines) -> Option<String> {
-    let had = |marker: &str| change.old.iter().any(|line| line.contains(marker));
-    let line = change.new.iter().find(|line| bypass_marker(line).is_some_and(|marker| !had(marker)))?;
-    let start = bypass_marker(line).and_then(|marker| line.find(marker)).unwrap_or_default();
+    let old = change.old.join("\n");
+    let (line, marker) = change.new.iter().find_map(|line| Some((line, bypass_marker(&old, line)?)))?;
+    let start = line.find(marker).unwrap_or_default();
     let shown = if line.chars().count() > MAX_SILENCED_CHARS { &line[start..] } else { line };
     Some(format!("+ {}", clip(shown.trim(), MAX_SILENCED_CHARS)))
 }
