@@ -22,9 +22,6 @@ pub(super) struct FixAttempt {
     pub(super) lines: Vec<u64>,
     /// Whether it is clear that one of these changes made the difference.
     pub(super) is_clear: bool,
-    /// Whether the changes name what the error names.
-    #[serde(default)]
-    pub(super) is_related: bool,
 }
 
 /// Selects the likely fix. `None` if no change was made, or if it may be that only a check was switched off.
@@ -63,7 +60,7 @@ pub(super) fn select_attempt(
     };
     let mut lines: Vec<u64> = chosen.iter().map(|change| change.line).collect();
     lines.dedup();
-    Some(FixAttempt { detail: describe(&chosen, words), lines, is_clear, is_related: best == Likelihood::Related })
+    Some(FixAttempt { detail: describe(&chosen, words), lines, is_clear })
 }
 
 /// The changes without those that were taken back.

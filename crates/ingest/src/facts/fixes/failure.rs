@@ -179,10 +179,7 @@ impl OpenFailure {
         let before = std::mem::replace(&mut self.error, error);
         let reason = self.reason.take();
         self.has_presumed_fix = false;
-        let Some(mut attempt) = attempt.filter(|_| self.earlier.len() < MAX_EARLIER_ERRORS) else { return };
-        // Without a message the error may still be there.
-        let is_named = !self.error.signature.is_empty() || self.error.message.ends_with("Error");
-        attempt.is_clear &= attempt.is_related || is_named;
+        let Some(attempt) = attempt.filter(|_| self.earlier.len() < MAX_EARLIER_ERRORS) else { return };
         sink.push(self.fix_fact(&before, &attempt, FactState::Hypothesis, reason.clone(), entry));
         self.earlier.push(EarlierError { error: before, attempt, reason });
     }
@@ -274,7 +271,7 @@ impl OpenFailure {
 
     /// Reports that another call of the command works.
     pub(super) fn report_other_call(&mut self, detail: String, entry: &Entry, sink: &mut FactSink) -> Vec<VerifiedFix> {
-        let attempt = FixAttempt { detail, lines: Vec::new(), is_clear: true, is_related: true };
+        let attempt = FixAttempt { detail, lines: Vec::new(), is_clear: true };
         self.report_fix(Some(attempt), entry, sink)
     }
 

@@ -137,6 +137,10 @@ impl FixTracker {
             });
             self.refute_fix(main, &error, entry, sink);
         }
+        // An exit code does not say whether the error is still the same; the bare name of an exception does.
+        if error.signature.is_empty() && (is_noise || !message.ends_with("Error")) {
+            return;
+        }
         if !is_call_error(message) {
             self.close_corrected(line, script, entry, sink);
         }
