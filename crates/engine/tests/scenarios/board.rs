@@ -151,7 +151,7 @@ fn session_page_includes_its_facts() {
     let id = engine.sessions().resolve("cccc1011").unwrap().session.id;
     let known = engine.sessions().page(id, SessionPageRequest::default()).unwrap();
     assert_eq!((known.errors.len(), known.errors[0].occurrences), (1, 1));
-    assert_eq!(known.errors[0].fixes.fixes[0].description, "edited Cargo.toml");
+    assert_eq!(known.errors[0].fixes.fixes[0].description, "Cargo.toml: a → b");
     assert_eq!(known.decisions[0].subject, "rustls");
     assert_eq!((known.files[0].name.as_str(), known.files[0].times), ("Cargo.toml", 1));
     assert!(known.injections.is_empty() && known.children.is_empty() && known.parent.is_none());

@@ -54,12 +54,12 @@ fn error_failed_attempt_and_fix_are_extracted() {
     let facts = home.facts();
     for expected in [
         "failed_with | cargo build | error[E0433]: failed to resolve: use of undeclared crate <value> | confirmed",
-        "not_fixed_by | error[E0433]: failed to resolve: use of undeclared crate <value> | cargo build | confirmed | edited src/lib.rs | 0/1",
+        "not_fixed_by | error[E0433]: failed to resolve: use of undeclared crate <value> | cargo build | confirmed | src/lib.rs: a → b | 0/1",
         "fixed_by | error[E0433]: failed to resolve: use of undeclared crate <value> | cargo build | confirmed | ran `cargo add regex` | 1/0",
         "added | regex",
         "committed | Add regex | main",
         "failed_with | cargo test | test result: FAILED.",
-        "edited src/parse.rs",
+        "src/parse.rs: a → b",
     ] {
         assert!(facts.contains(expected), "{expected} is not among\n{facts}");
     }

@@ -1,5 +1,7 @@
 //! Parses a command line: its main command, the class of that command, and whether its exit code is reliable.
 
+use std::borrow::Cow;
+
 use super::shell::{ShellOperator, SimpleCommand};
 use super::tables::{
     FLAGS_WITH_VALUE, FORMATTING_FLAGS, INTERPRETERS, MUTATING_PROGRAMS, MUTATING_SUBCOMMANDS, PARTIAL_OUTPUT_PROGRAMS,
@@ -44,6 +46,10 @@ pub(super) struct ShellCommand {
     /// Whether the success of the line implies its success: only commands joined by `&&` up to the end surely ran and
     /// succeeded.
     pub(super) is_certain: bool,
+    /// As written, without pipes and redirections.
+    pub(super) text: String,
+    /// Whether it ran only because the command before it failed.
+    pub(super) is_alternative: bool,
 }
 
 /// A parsed command line, as far as fact extraction needs it.
@@ -186,7 +192,20 @@ fn parse_command(simple: &SimpleCommand) -> Option<ShellCommand> {
         output: simple.output.clone(),
         folder,
         is_certain: false,
+        text: written(simple),
+        is_alternative: simple.operator == ShellOperator::Or,
     })
+}
+
+/// A command as it could be typed.
+fn written(simple: &SimpleCommand) -> String {
+    let is_special = |c: char| c.is_whitespace() || ";|&><()#".contains(c);
+    let words = simple.variables.iter().chain(&simple.wrappers).chain(&simple.words);
+    let quoted = words.map(|word| match word {
+        word if word.starts_with("<<") || !word.contains(is_special) => Cow::Borrowed(word.as_str()),
+        word => Cow::Owned(format!("'{}'", word.replace('\'', "’"))),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a word can be the name of a program; anything else is a part of a script that was not understood.

@@ -80,7 +80,7 @@ pub fn is_same_error(stored: &str, printed: &str) -> bool {
 
 /// The exact form of an error: only what differs between two runs is replaced, such as positions, durations, addresses,
 /// ports, hashes, temporary folders and counts.
-fn exact_form(line: &str) -> String {
+pub(super) fn exact_form(line: &str) -> String {
     static FLEETING: LazyLock<Regex> = LazyLock::new(|| {
         compile(
             r"(?x)\b\d{4}-\d\d-\d\d[T\ ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?

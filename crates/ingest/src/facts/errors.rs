@@ -50,7 +50,7 @@ static NAMES_ERROR: LazyLock<Regex> = LazyLock::new(|| {
 
 static NAMES_FAILED_PART: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"^(FAILED|FAIL|ERROR|ERRO)\s+\S|^--- FAIL: |^\s*[✗×✕✖●]\s+\S|\.\.\. FAILED|^> Task \S+ FAILED|^not ok \d|^CONFLICT |^ERROR: ",
+        r"^(FAILED|FAIL|ERROR|ERRO)\s+\S|^--- FAIL: |^\s*[✗×✕✖●]\s+\S|\.\.\. FAILED|^> Task \S+ FAILED|^not ok \d|^CONFLICT |^ERROR: |(?:[Ff]ormat|[Ss]tyle) issues found|^would reformat \S",
     )
 });
 
@@ -131,6 +131,8 @@ static ERROR_CUES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         "LIFECYCLE",
         "n't",
         "hing to",
+        "issues found",
+        "would reformat",
         "exit",
     ];
     #[expect(clippy::expect_used, reason = "the words are constants")]
@@ -213,7 +215,7 @@ pub(super) fn strip_colors(line: &str) -> Cow<'_, str> {
 pub(super) fn strip_decoration(line: &str) -> &str {
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
         compile(
-            r"(?x)^( [│|✗×✕✖●•>*\s-]+ | E\s{2,} | npm\ (error|ERR!)\s | \#\d+\s+[\d.]+\s+ | \[?\d{4}-\d\d-\d\d[T\ ][\d:.,]+(Z|[+-]\d\d:?\d\d)?\]?\s+
+            r"(?x)^( [│|✗×✕✖●•>*\s-]+ | \[[\w-]+:[\w:.-]+\]\s+ | E\s{2,} | npm\ (error|ERR!)\s | \#\d+\s+[\d.]+\s+ | \[?\d{4}-\d\d-\d\d[T\ ][\d:.,]+(Z|[+-]\d\d:?\d\d)?\]?\s+
             | ([A-Za-z]:)?[\w@./\\-]+[.]\w{1,5}(:\d+){1,2}:\s+ | [\w@./\\-]+[.]\w{1,5}\(\d+(,\d+)?\):\s+ | [\w@./\\-]+[.]\w{1,5}:\d+(:\d+)?\s+-\s+ | \d+:\d+\s{2,} )",
         )
     });

@@ -74,11 +74,20 @@ impl<'a> WorkExtractor<'a> {
         let Some(outcome) = &tool.outcome else { return };
         match tool.kind {
             Some(ToolKind::Command) => self.extract_command(tool, outcome, entry, sink),
-            Some(kind @ (ToolKind::Read | ToolKind::Edit | ToolKind::Write)) if outcome.status == ToolStatus::Ok => {
-                self.extract_file_access(kind, tool, entry, sink);
+            Some(kind @ (ToolKind::Read | ToolKind::Edit | ToolKind::Write)) => {
+                if outcome.status == ToolStatus::Ok {
+                    self.extract_file_access(kind, tool, entry, sink);
+                }
             }
-            Some(kind) if outcome.status == ToolStatus::Ok => self.steps.add_tool(kind),
-            _ => {}
+            Some(kind) => {
+                if kind == ToolKind::Agent {
+                    self.state.fixes.record_subagent(entry.location.line);
+                }
+                if outcome.status == ToolStatus::Ok {
+                    self.steps.add_tool(kind);
+                }
+            }
+            None => {}
         }
     }
 
@@ -92,7 +101,8 @@ impl<'a> WorkExtractor<'a> {
             let name = self.relative_name(path);
             sink.count(observed_fact(entry, predicate, file_entity(&name)));
             if kind.changes_files() {
-                self.state.fixes.record_edit(&name, entry.location.line);
+                let pieces = pieces_of(tool, path);
+                self.state.fixes.record_edit(&name, &pieces, kind == ToolKind::Write, entry.location.line);
             }
         }
         self.steps.add_tool(kind);
@@ -109,12 +119,19 @@ impl<'a> WorkExtractor<'a> {
     fn extract_command(&mut self, tool: &'a ToolUse, outcome: &ToolOutcome, entry: &'a Entry, sink: &mut FactSink) {
         let script = tool.body.as_deref().unwrap_or(&tool.target);
         let Some(mut line) = parse_command_line(script) else { return };
+        line.folder = line.folder.or_else(|| folder_argument(&tool.arguments));
         // Changing to the project root is the same as staying where the session works.
         line.folder = line.folder.filter(|folder| !self.roots.contains(&folder.trim_end_matches('/')));
-        if tool.arguments.contains("run_in_background=true") {
+        if tool.arguments.contains("run_in_background=true") || outcome.summary.ends_with(STILL_RUNNING) {
+            self.state.fixes.record_started(&line, entry);
             return;
         }
         match command_result(&line, outcome) {
+            // The command did not run, but how it was called is an error that another call corrects.
+            CommandResult::Unfinished if outcome.error.as_deref().is_some_and(is_missing_folder) => {
+                let message = outcome.error.as_deref().unwrap_or_default();
+                self.state.fixes.record_failure(&line, script, message, entry, sink);
+            }
             CommandResult::Unfinished => {}
             CommandResult::Unknown => self.steps.add_command(line.main(), StepResult::Unknown, entry),
             CommandResult::TimedOut => {
@@ -131,7 +148,8 @@ impl<'a> WorkExtractor<'a> {
                 }
                 // A wrapper that failed itself works again with the command it runs.
                 let wrapper = line.wrapper_forms().find(|wrapper| self.state.fixes.is_open(wrapper));
-                self.state.fixes.record_success(wrapper.as_ref().unwrap_or(&line), &tool.target, entry, sink);
+                let printed = outcome.error.as_deref();
+                self.state.fixes.record_success(wrapper.as_ref().unwrap_or(&line), script, printed, entry, sink);
                 // Git's output confirms a commit; with a hidden exit code nothing else does.
                 let is_confirmed = |command: &&ShellCommand| {
                     let is_hidden_commit = command.name == "git commit" && line.exit != ExitVisibility::Visible;
@@ -160,7 +178,8 @@ impl<'a> WorkExtractor<'a> {
         } else {
             self.count_command(line, line.main, false, entry, tool, sink);
         }
-        self.state.fixes.record_failure(line, message, entry, sink);
+        let script = tool.body.as_deref().unwrap_or(&tool.target);
+        self.state.fixes.record_failure(line, script, message, entry, sink);
     }
 
     fn count_command(
@@ -214,6 +233,26 @@ impl<'a> WorkExtractor<'a> {
             _ => {}
         }
     }
+}
+
+/// The directory that an agent passes beside the command.
+fn folder_argument(arguments: &str) -> Option<String> {
+    let mut pairs = arguments.split(", ").filter_map(|pair| pair.split_once('='));
+    let (_, folder) = pairs.find(|(name, _)| matches!(*name, "workdir" | "cwd" | "dir_path" | "directory"))?;
+    (!folder.is_empty() && !folder.ends_with('…')).then(|| folder.to_owned())
+}
+
+/// The places of a file that an edit changed, one on each line. An edit of several files names each.
+fn pieces_of(tool: &ToolUse, path: &str) -> String {
+    let body = tool.body.as_deref().unwrap_or_default();
+    if tool.paths.len() < 2 {
+        return body.to_owned();
+    }
+    let mine = body.lines().filter_map(|line| {
+        let (named, piece) = line.split_once(": ")?;
+        path.ends_with(named.trim_start_matches("./")).then_some(piece)
+    });
+    mine.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a word names a single file worth recording.

@@ -1,5 +1,6 @@
 //! Turns one transcript line into normalized events. What lines mean together is decided in `assemble`.
 
+mod change;
 pub(crate) mod content;
 pub(crate) mod derived_header;
 pub(crate) mod event_builder;

@@ -97,7 +97,15 @@ fn take_step(entries: &mut Vec<Entry>, name: &str, text: &str) {
         "user" => push(entries, EntryKind::Prompt, text, None),
         "said" => push(entries, EntryKind::AssistantText, text, None),
         "run" => call(entries, ToolKind::Command, "Bash", text, false),
-        "edit" => call(entries, ToolKind::Edit, "Edit", text, true),
+        "edit" => {
+            let (path, change) = text.split_once(" :: ").map_or((text, None), |(path, change)| (path, Some(change)));
+            call(entries, ToolKind::Edit, "Edit", path, true);
+            let tool = entries.last_mut().and_then(|entry| entry.tool.as_mut()).unwrap();
+            tool.body = change.map(str::to_owned);
+        }
+        "agent" => {
+            call(entries, ToolKind::Agent, "Task", text, true);
+        }
         "write" => call(entries, ToolKind::Write, "Write", text, true),
         "read" => call(entries, ToolKind::Read, "Read", text, true),
         "search" => call(entries, ToolKind::Search, "Grep", text, true),

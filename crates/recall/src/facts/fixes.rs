@@ -1,5 +1,7 @@
 //! Derives what fixed an error, how often, and which attempts failed.
 
+use std::collections::BTreeSet;
+
 use rethread_model::{FactState, Predicate, Timestamp, Trust};
 use rethread_store::FactRow;
 
@@ -45,11 +47,14 @@ impl KnownFixes {
     }
 }
 
-/// Merges all attempts at one error. An attempt that failed at least as often as it helped is never a fix.
+/// Merges all attempts at one error. An attempt that failed at least as often as it helped is never a fix, and what is
+/// part of a fix never counts as an attempt that did not help. Lines that passing runs printed are not errors.
 pub fn known_fixes(facts: &[FactRow]) -> KnownFixes {
+    let harmless = harmless_lines(facts);
     let mut all: Vec<(String, Fix)> = Vec::new();
     for known in oldest_first(facts) {
-        if !matches!(known.fact.predicate, Predicate::FixedBy | Predicate::NotFixedBy) {
+        let is_attempt = matches!(known.fact.predicate, Predicate::FixedBy | Predicate::NotFixedBy);
+        if !is_attempt || known.fact.quote.as_deref().is_some_and(|quote| harmless.contains(&normalize(quote))) {
             continue;
         }
         let key = normalize(&known.fact.detail);
@@ -65,12 +70,27 @@ pub fn known_fixes(facts: &[FactRow]) -> KnownFixes {
     let judged = all.into_iter().map(|(_, fix)| Fix { state: fix_state(&fix), ..fix });
     let (mut failed_attempts, mut fixes): (Vec<Fix>, Vec<Fix>) =
         judged.partition(|fix| fix.state == FactState::Refuted);
+    let confirmed = fixes.iter().filter(|fix| fix.state == FactState::Confirmed);
+    let helpful: BTreeSet<String> = confirmed.flat_map(|fix| parts(&fix.description)).collect();
+    failed_attempts.retain(|attempt| !parts(&attempt.description).all(|part| helpful.contains(&part)));
     let surplus = |fix: &Fix| fix.succeeded.saturating_sub(fix.failed);
     fixes.sort_by(|a, b| {
         surplus(b).cmp(&surplus(a)).then(b.last_at.cmp(&a.last_at)).then(a.description.cmp(&b.description))
     });
     failed_attempts.sort_by(|a, b| b.last_at.cmp(&a.last_at).then(a.description.cmp(&b.description)));
     KnownFixes { fixes, failed_attempts }
+}
+
+/// The error lines that runs printed which passed.
+fn harmless_lines(facts: &[FactRow]) -> BTreeSet<String> {
+    let printed = facts.iter().filter(|known| known.fact.predicate == Predicate::FailedWith);
+    let passed = printed.filter(|known| known.fact.success_count > 0);
+    passed.map(|known| normalize(&known.fact.detail)).collect()
+}
+
+/// The single changes of an attempt.
+fn parts(description: &str) -> impl Iterator<Item = String> + '_ {
+    description.split("; ").map(normalize)
 }
 
 /// Whether rules observed the outcome of this attempt. If so, a model's claim about it is ignored.
@@ -178,6 +198,41 @@ mod tests {
         let rendered: Vec<_> =
             found.failed_attempts.iter().map(|fix| (fix.description.as_str(), fix.succeeded, fix.failed)).collect();
         assert_eq!(rendered, [("edited c.rs", 0, 1), ("edited b.rs", 0, 1), ("edited a.rs", 1, 1)]);
+    }
+
+    #[test]
+    fn an_attempt_that_failed_and_the_fix_of_the_same_file_are_separate() {
+        // S003-22, D35
+        let facts = [
+            tried("a", 1, "src/db.ts: max: 5 → max: 10"),
+            fixed("a", 2, "src/db.ts: max: 10 → max: 20"),
+            fixed("b", 3, "src/db.ts: max: 10 → max: 20"),
+        ];
+        let found = known_fixes(&facts);
+        let fix = &found.fixes[0];
+        assert_eq!((fix.description.as_str(), fix.succeeded), ("src/db.ts: max: 10 → max: 20", 2));
+        assert_eq!(found.failed_attempts[0].description, "src/db.ts: max: 5 → max: 10");
+    }
+
+    #[test]
+    fn a_part_of_the_fix_is_not_an_attempt_that_did_not_help() {
+        let facts =
+            [tried("a", 1, "a.ts: x → y"), tried("a", 2, "b.ts: p → q"), fixed("a", 3, "a.ts: x → y; ran `npm ci`")];
+        let found = known_fixes(&facts);
+        let failed: Vec<&str> = found.failed_attempts.iter().map(|fix| fix.description.as_str()).collect();
+        assert_eq!(failed, ["b.ts: p → q"]);
+    }
+
+    #[test]
+    fn a_line_that_passing_runs_print_has_no_fix() {
+        // D36
+        let passing = known_fact("b", 5, Predicate::FailedWith, (EntityKind::Command, "make"))
+            .object(EntityKind::Error, ERROR.1)
+            .detail("no such table: x")
+            .counts(1, 0);
+        let fix = |quote: &str| fixed("a", 1, "ran `make clean`").with(|fact| fact.quote = Some(quote.to_owned()));
+        assert!(known_fixes(&[fix("no such table: x"), passing.clone()]).is_empty());
+        assert!(!known_fixes(&[fix("no such table: y"), passing]).is_empty());
     }
 
     #[test]

@@ -73,7 +73,9 @@ impl KnownError {
             line: last_printed_line(signature, facts),
             similarity,
             shared_code: None,
-            occurrences: failures.map(|known| known.fact.failure_count.max(1)).sum(),
+            occurrences: failures
+                .map(|known| known.fact.failure_count.max(u64::from(known.fact.success_count == 0)))
+                .sum(),
             last_source: facts.iter().max_by_key(|known| known.fact.at).map(FactSource::of_fact),
             fixes: known_fixes(facts),
         }
@@ -84,6 +86,8 @@ impl KnownError {
 pub fn known_errors(facts: Vec<FactRow>) -> Vec<KnownError> {
     let mut errors: Vec<KnownError> =
         group_by_error(facts).into_iter().map(|(name, facts)| KnownError::from_facts(&name, &facts)).collect();
+    // A line that only passing runs printed is not an error.
+    errors.retain(|error| error.occurrences > 0 || !error.fixes.is_empty());
     errors.sort_by_key(|error| {
         let last = error.last_source.as_ref().and_then(|source| source.at);
         (error.fixes.is_empty(), std::cmp::Reverse(last))

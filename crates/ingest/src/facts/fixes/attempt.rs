@@ -1,0 +1,91 @@
+//! An attempt at fixing an error: which of the changes made since the failure are likely to be the fix.
+
+use rethread_model::clip;
+use serde::{Deserialize, Serialize};
+
+use super::change::{AttemptedChange, ChangeKind, Likelihood};
+use super::relation::ErrorWords;
+
+/// With more places than this it is unclear which one fixed the error, unless the error names them.
+const MAX_CLEAR_PLACES: usize = 4;
+/// Maximum number of parts of a description.
+const MAX_PARTS: usize = 4;
+/// Maximum length of a description, in characters.
+const MAX_DETAIL_CHARS: usize = 420;
+
+/// The likely fix among several changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct FixAttempt {
+    /// What was done.
+    pub(super) detail: String,
+    /// The lines of the changes.
+    pub(super) lines: Vec<u64>,
+    /// Whether it is clear that one of these changes made the difference.
+    pub(super) is_clear: bool,
+}
+
+/// Selects the likely fix. `None` if no change was made, or if it may be that only a check was switched off.
+pub(super) fn select_attempt(
+    changes: &[&AttemptedChange],
+    is_complete: bool,
+    failed: &str,
+    words: &ErrorWords,
+) -> Option<FixAttempt> {
+    let (bypasses, changes): (Vec<&AttemptedChange>, Vec<&AttemptedChange>) =
+        without_reverted(changes).into_iter().partition(|change| change.is_bypass());
+    let ranked: Vec<(Likelihood, &AttemptedChange)> =
+        changes.iter().map(|change| (change.likelihood(failed, words), *change)).collect();
+    let best = ranked.iter().map(|(likelihood, _)| *likelihood).max().filter(|best| *best > Likelihood::Unknown)?;
+    let chosen: Vec<&AttemptedChange> =
+        ranked.iter().filter(|(likelihood, _)| *likelihood == best).map(|(_, change)| *change).collect();
+    let is_elsewhere = chosen.iter().all(|change| bypasses.iter().all(|bypass| bypass.what != change.what));
+    if !bypasses.is_empty() && !(best == Likelihood::Related && is_elsewhere) {
+        return None;
+    }
+    // The commands of one call are one change.
+    let place = |change: &AttemptedChange| match change.kind {
+        ChangeKind::Edited | ChangeKind::Wrote => change.what.clone(),
+        _ => change.line.to_string(),
+    };
+    let mut places: Vec<String> = chosen.iter().map(|change| place(change)).collect();
+    places.sort_unstable();
+    places.dedup();
+    let has_subagent = changes.iter().any(|change| change.kind == ChangeKind::Hidden && change.what.is_empty());
+    let is_clear = match best {
+        Likelihood::Related => places.len() <= MAX_CLEAR_PLACES,
+        Likelihood::Likely => places.len() <= MAX_CLEAR_PLACES && is_complete && !has_subagent,
+        // With several commands of this sort, any of them may have been a look around.
+        Likelihood::Possible => places.len() == 1 && is_complete && !has_subagent,
+        Likelihood::Unlikely | Likelihood::Unknown => false,
+    };
+    let mut lines: Vec<u64> = chosen.iter().map(|change| change.line).collect();
+    lines.dedup();
+    Some(FixAttempt { detail: describe(&chosen, words), lines, is_clear })
+}
+
+/// The changes without those that were taken back.
+fn without_reverted<'c>(changes: &[&'c AttemptedChange]) -> Vec<&'c AttemptedChange> {
+    let mut kept: Vec<&AttemptedChange> = Vec::new();
+    for change in changes {
+        match kept.iter().rposition(|earlier| earlier.is_reverted_by(change)) {
+            Some(at) => drop(kept.remove(at)),
+            None => kept.push(change),
+        }
+    }
+    kept
+}
+
+/// The changes as text. Each change gets a part before one gets a second.
+fn describe(changes: &[&AttemptedChange], words: &ErrorWords) -> String {
+    let described: Vec<Vec<String>> = changes.iter().map(|change| change.describe(words)).collect();
+    let most = described.iter().map(Vec::len).max().unwrap_or_default();
+    let mut chosen: Vec<(usize, usize)> = Vec::new();
+    for round in 0..most {
+        chosen.extend((0..described.len()).filter(|at| round < described[*at].len()).map(|at| (at, round)));
+    }
+    chosen.truncate(MAX_PARTS);
+    chosen.sort_unstable();
+    let mut parts: Vec<&str> = chosen.into_iter().map(|(at, round)| described[at][round].as_str()).collect();
+    parts.dedup();
+    clip(&parts.join("; "), MAX_DETAIL_CHARS).into_owned()
+}

@@ -1,0 +1,217 @@
+//! Finds the changed lines in the arguments of an edit: replaced texts, search and replace blocks, patches.
+
+use serde_json::{Map, Value};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::super::TextSink;
+use super::super::patch::has_patch;
+
+/// Names of the arguments with the text before and after the edit.
+const PAIRS: &[(&str, &str)] = &[
+    ("old_string", "new_string"),
+    ("oldText", "newText"),
+    ("old_str", "new_str"),
+    ("oldString", "newString"),
+    ("old_text", "new_text"),
+    ("oldStr", "newStr"),
+    ("old_str_1", "new_str_1"),
+    ("old_str_2", "new_str_2"),
+    ("TargetContent", "ReplacementContent"),
+    ("find", "replace"),
+    ("search", "replace"),
+    ("old", "new"),
+    // Only added text.
+    ("", "insert_text"),
+    ("", "new_source"),
+];
+/// Names of the arguments with the path of one of several edits.
+const PATHS: &[&str] = &["file_path", "path", "filePath", "file"];
+/// Maximum number of groups of changed lines that are looked at.
+const MAX_GROUPS: usize = 24;
+/// Longer texts are cut around their first difference, in bytes, before they are redacted and compared.
+const MAX_TEXT_BYTES: usize = 12_000;
+/// Bytes before the first difference that are kept, so that a secret is recognized by what precedes it.
+const KEPT_BEFORE_BYTES: usize = 2000;
+/// Maximum depth of nested arguments.
+const MAX_DEPTH: usize = 5;
+
+/// Lines that were replaced by others. One of the two may be empty.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct ChangedLines {
+    /// The file, if the change says it.
+    pub(super) path: Option<String>,
+    pub(super) old: Vec<String>,
+    pub(super) new: Vec<String>,
+}
+
+/// The changed lines of an edit, redacted. The arguments are JSON, or a patch.
+pub(super) fn collect_changes(arguments: &str, sink: &mut TextSink<'_>) -> Vec<ChangedLines> {
+    let mut out = Vec::new();
+    match serde_json::from_str::<Value>(arguments) {
+        Ok(value) => collect(&value, 0, &mut out, sink),
+        Err(_) => collect_text(arguments, 0, &mut out, sink),
+    }
+    out
+}
+
+fn collect(value: &Value, depth: usize, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>) {
+    if depth > MAX_DEPTH || out.len() >= MAX_GROUPS {
+        return;
+    }
+    match value {
+        Value::Object(object) => {
+            if !collect_pairs(object, out, sink) {
+                object.values().for_each(|value| collect(value, depth + 1, out, sink));
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect(value, depth + 1, out, sink)),
+        Value::String(text) => collect_text(text, depth, out, sink),
+        _ => {}
+    }
+}
+
+/// Takes the texts before and after; whether there are any.
+fn collect_pairs(object: &Map<String, Value>, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>) -> bool {
+    let text = |key: &str| object.get(key).and_then(Value::as_str);
+    let path = PATHS.iter().find_map(|key| text(key));
+    let mut found = false;
+    for (old_key, new_key) in PAIRS {
+        let Some(new) = text(new_key) else { continue };
+        // A tool that inserts may use the name of the replacing text.
+        let old = text(old_key).or_else(|| object.contains_key("insert_line").then_some(""));
+        let Some(old) = old.or_else(|| old_key.is_empty().then_some("")) else { continue };
+        compare(path, old, new, out, sink);
+        found = true;
+    }
+    found
+}
+
+fn collect_text(text: &str, depth: usize, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>) {
+    if has_patch(text) || is_unified_diff(text) {
+        let text = &text[..text.floor_char_boundary(4 * MAX_TEXT_BYTES)];
+        // A script may contain the patch with escaped line breaks.
+        let text = if text.contains('\n') { text.to_owned() } else { text.replace("\\n", "\n") };
+        return read_patch(&sink.redact(text), out);
+    }
+    if ["SEARCH\n", "ORIGINAL\n"].iter().any(|mark| text.contains(mark)) && text.contains("\n=======") {
+        return read_blocks(text, out, sink);
+    }
+    // Some agents write the list of edits as JSON in a string.
+    if text.starts_with(['{', '['])
+        && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
+    {
+        collect(&value, depth + 1, out, sink);
+    }
+}
+
+fn is_unified_diff(text: &str) -> bool {
+    text.starts_with("@@") || text.contains("\n@@ ")
+}
+
+/// Compares two texts line by line.
+fn compare(path: Option<&str>, old: &str, new: &str, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>) {
+    let (old, new) = bounded(old, new);
+    let (old, new) = (sink.redact(old.to_owned()), sink.redact(new.to_owned()));
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let texts = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    for operation in capture_diff_slices(Algorithm::Myers, &old, &new) {
+        if matches!(operation, DiffOp::Equal { .. }) || out.len() >= MAX_GROUPS {
+            continue;
+        }
+        out.push(ChangedLines {
+            path: path.map(str::to_owned),
+            old: texts(&old[operation.old_range()]),
+            new: texts(&new[operation.new_range()]),
+        });
+    }
+}
+
+/// The part of two long texts around their first difference, in whole lines.
+fn bounded<'t>(old: &'t str, new: &'t str) -> (&'t str, &'t str) {
+    if old.len().max(new.len()) <= MAX_TEXT_BYTES {
+        return (old, new);
+    }
+    let common = old.bytes().zip(new.bytes()).take_while(|(one, other)| one == other).count();
+    let start = old.floor_char_boundary(common.saturating_sub(KEPT_BEFORE_BYTES));
+    let start = old[..start].rfind('\n').map_or(0, |at| at + 1);
+    let part = |text: &'t str| {
+        let end = text.floor_char_boundary(start + MAX_TEXT_BYTES);
+        let end = if end == text.len() { end } else { text[start..end].rfind('\n').map_or(end, |at| start + at + 1) };
+        &text[start..end]
+    };
+    (part(old), part(new))
+}
+
+/// Reads search and replace blocks.
+fn read_blocks(text: &str, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>) {
+    let (mut old, mut new) = (String::new(), String::new());
+    let mut place = BlockPlace::Outside;
+    for line in text.lines() {
+        let is_mark = |ends: [&str; 2]| {
+            line.starts_with(['<', '-', '>', '+']) && ends.iter().any(|end| line.trim_end().ends_with(end))
+        };
+        if is_mark([" SEARCH", " ORIGINAL"]) {
+            place = BlockPlace::Old;
+            (old, new) = (String::new(), String::new());
+        } else if line.trim_end() == "=======" && place == BlockPlace::Old {
+            place = BlockPlace::New;
+        } else if is_mark([" REPLACE", " UPDATED"]) {
+            place = BlockPlace::Outside;
+            compare(None, &old, &new, out, sink);
+        } else if place == BlockPlace::Old && (line.starts_with(":start_line:") || line == "-------") {
+            old.clear();
+        } else {
+            match place {
+                BlockPlace::Old => old.extend([line, "\n"]),
+                BlockPlace::New => new.extend([line, "\n"]),
+                BlockPlace::Outside => {}
+            }
+        }
+    }
+}
+
+/// Where a line of a search and replace block is.
+#[derive(Clone, Copy, PartialEq)]
+enum BlockPlace {
+    Outside,
+    Old,
+    New,
+}
+
+/// Reads a patch or a unified diff, whose lines are marked already.
+fn read_patch(text: &str, out: &mut Vec<ChangedLines>) {
+    let mut path: Option<String> = None;
+    let mut is_added_file = false;
+    let mut current = ChangedLines::default();
+    let mut finish = |current: &mut ChangedLines, path: &Option<String>| {
+        let done = std::mem::take(current);
+        if !(done.old.is_empty() && done.new.is_empty()) && out.len() < MAX_GROUPS {
+            out.push(ChangedLines { path: path.clone(), ..done });
+        }
+    };
+    for line in text.lines() {
+        let named = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/", "+++ "];
+        if let Some((mark, name)) = named.iter().find_map(|mark| Some((*mark, line.strip_prefix(mark)?))) {
+            finish(&mut current, &path);
+            path = Some(name.trim().to_owned());
+            // The content of a new file is not a change of something.
+            is_added_file = mark.contains("Add");
+            if mark.contains("Delete") {
+                current.old.push("file".to_owned());
+            }
+        } else if line.starts_with("***") || line.starts_with("@@") || line.starts_with("--- ") {
+            finish(&mut current, &path);
+        } else if is_added_file {
+        } else if let Some(removed) = line.strip_prefix('-') {
+            if !current.new.is_empty() {
+                finish(&mut current, &path);
+            }
+            current.old.push(removed.to_owned());
+        } else if let Some(added) = line.strip_prefix('+') {
+            current.new.push(added.to_owned());
+        } else {
+            finish(&mut current, &path);
+        }
+    }
+    finish(&mut current, &path);
+}
