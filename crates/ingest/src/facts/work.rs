@@ -74,10 +74,8 @@ impl<'a> WorkExtractor<'a> {
         let Some(outcome) = &tool.outcome else { return };
         match tool.kind {
             Some(ToolKind::Command) => self.extract_command(tool, outcome, entry, sink),
-            Some(kind @ (ToolKind::Read | ToolKind::Edit | ToolKind::Write)) => {
-                if outcome.status == ToolStatus::Ok {
-                    self.extract_file_access(kind, tool, entry, sink);
-                }
+            Some(kind @ (ToolKind::Read | ToolKind::Edit | ToolKind::Write)) if outcome.status == ToolStatus::Ok => {
+                self.extract_file_access(kind, tool, entry, sink);
             }
             Some(kind) => {
                 if kind == ToolKind::Agent {

@@ -39,7 +39,8 @@ pub(super) fn select_attempt(
     let chosen: Vec<&AttemptedChange> =
         ranked.iter().filter(|(likelihood, _)| *likelihood == best).map(|(_, change)| *change).collect();
     let is_elsewhere = chosen.iter().all(|change| bypasses.iter().all(|bypass| bypass.what != change.what));
-    if !bypasses.is_empty() && !(best == Likelihood::Related && is_elsewhere) {
+    let is_honest = bypasses.is_empty() || (best == Likelihood::Related && is_elsewhere);
+    if !is_honest {
         return None;
     }
     // The commands of one call are one change.

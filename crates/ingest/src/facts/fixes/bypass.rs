@@ -152,7 +152,7 @@ pub(super) fn is_bypass_command(command: &str) -> bool {
 /// Whether a path is a file of tests.
 pub(super) fn is_test_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let is_code = name.contains('.') && !name.ends_with(".md");
+    let is_code = name.rsplit_once('.').is_some_and(|(_, extension)| extension != "md");
     let in_folder = path.split('/').rev().skip(1).any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec"));
     is_code && (in_folder || ["_test.", ".test.", ".spec.", "test_", "_spec."].iter().any(|part| name.contains(part)))
 }

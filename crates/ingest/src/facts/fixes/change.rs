@@ -74,7 +74,7 @@ impl AttemptedChange {
                     _ => format!("{new} → {old}"),
                 }
             });
-            pieces.next().filter(|first| pieces.next().is_none() && *first == later.pieces).is_some()
+            pieces.next().is_some_and(|first| pieces.next().is_none() && first == later.pieces)
         };
         self.kind == ChangeKind::Edited && later.kind == self.kind && later.what == self.what && reversed()
     }
@@ -89,10 +89,9 @@ impl AttemptedChange {
             ChangeKind::Edited | ChangeKind::Wrote if is_document(&self.what) || is_generated(&self.what) => {
                 Likelihood::Unlikely
             }
-            ChangeKind::Edited | ChangeKind::Wrote => Likelihood::Likely,
             ChangeKind::Ran | ChangeKind::RanOther if is_bookkeeping(&self.what, failed) => Likelihood::Unlikely,
             ChangeKind::Ran if words.occur_in(&self.what) => Likelihood::Related,
-            ChangeKind::Ran => Likelihood::Likely,
+            ChangeKind::Edited | ChangeKind::Wrote | ChangeKind::Ran => Likelihood::Likely,
             ChangeKind::RanOther => Likelihood::Possible,
         }
     }
@@ -212,8 +211,8 @@ fn is_document(path: &str) -> bool {
 /// Whether a file is written by a program.
 fn is_generated(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let is_lock =
-        matches!(name, "package-lock.json" | "pnpm-lock.yaml" | "go.sum" | "bun.lockb") || name.ends_with(".lock");
+    let is_lock = matches!(name, "package-lock.json" | "pnpm-lock.yaml" | "go.sum" | "bun.lockb")
+        || name.rsplit_once('.').is_some_and(|(_, extension)| extension == "lock");
     is_lock
         || [".snap", ".min.js", ".map", ".log"].iter().any(|end| name.ends_with(end))
         || path.split('/').any(|part| matches!(part, "dist" | "node_modules" | "target" | "__pycache__"))

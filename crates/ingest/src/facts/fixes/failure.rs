@@ -276,9 +276,9 @@ impl OpenFailure {
     }
 
     /// Reports a presumed fix: there is some evidence, but the command itself was not run again.
-    pub(super) fn presume_fix(&mut self, attempt: FixAttempt, entry: &Entry, sink: &mut FactSink) {
+    pub(super) fn presume_fix(&mut self, attempt: &FixAttempt, entry: &Entry, sink: &mut FactSink) {
         self.has_presumed_fix = true;
-        sink.push(self.fix_fact(&self.error, &attempt, FactState::Hypothesis, self.reason.clone(), entry));
+        sink.push(self.fix_fact(&self.error, attempt, FactState::Hypothesis, self.reason.clone(), entry));
     }
 
     /// Removes the presumed fixes of this span, because they are now verified.

@@ -242,7 +242,7 @@ impl FixTracker {
                     false
                 }
                 FixVerdict::Presumed(attempt) => {
-                    failure.presume_fix(attempt, entry, sink);
+                    failure.presume_fix(&attempt, entry, sink);
                     true
                 }
             }
@@ -252,10 +252,10 @@ impl FixTracker {
 
     fn presume_latest(&mut self, entry: &Entry, sink: &mut FactSink) {
         let changes = &self.changes;
-        let attempts = self.open.iter_mut().rev().filter(|failure| !failure.has_presumed_fix);
-        let found = attempts.filter_map(|failure| Some((failure.attempt(changes)?, failure))).next();
+        let mut attempts = self.open.iter_mut().rev().filter(|failure| !failure.has_presumed_fix);
+        let found = attempts.find_map(|failure| Some((failure.attempt(changes)?, failure)));
         if let Some((attempt, failure)) = found {
-            failure.presume_fix(attempt, entry, sink);
+            failure.presume_fix(&attempt, entry, sink);
         }
     }
 
