@@ -91,6 +91,15 @@ impl DecisionExtractor {
             self.options = options::find_options(text);
             self.question = options::either_or_question(text);
         }
+        if let Some((way, question)) = options::asked_way(text) {
+            // The question is what a "yes" answers, so it is not one about work.
+            self.asks_for_work = false;
+            self.open_proposals.clear();
+            let choice = TrackedDecision::proposed(way, &question, None, position);
+            self.open_proposals.push(choice.clone());
+            // A question alone proposes nothing; only its answer is a fact.
+            return self.track(choice);
+        }
         if !proposes {
             return;
         }
@@ -370,6 +379,11 @@ impl DecisionExtractor {
 
     fn add(&mut self, choice: TrackedDecision, position: FactPosition, facts: &mut Vec<Fact>) {
         facts.push(choice.to_fact(position.at));
+        self.track(choice);
+    }
+
+    /// Remembers a decision, so that a later text can change its state.
+    fn track(&mut self, choice: TrackedDecision) {
         self.decisions.push(choice);
         if self.decisions.len() > MAX_DECISIONS {
             self.decisions.remove(0);

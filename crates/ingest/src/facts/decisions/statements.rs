@@ -47,6 +47,12 @@ const DECISION_TABLE: &[(&str, CueShape)] = &[
     (r"^(?:let's not|we won't|we will not|we are not|we're not|we do not|we don't) (?:use|using) ", CueShape::Rejected),
     (r"^(?:please )?(?:don't|do not) use (?P<rest>[^,.;]{2,40}? (?:for this|for that|here)\b)", CueShape::Rejected),
     (r"^(?:no|nope|nah),? not ", CueShape::Rejected),
+    (
+        r"^no (?P<rest>(?:[\w.+#`/-]+ ){0,2}[\w.+#`/-]+(?: here| for now| for this| in this (?:repo|project|codebase)))(?:[,.;!]|$)",
+        CueShape::Rejected,
+    ),
+    (r"^(?:we're|we are|i'm|i am) not (?:doing|going with|adding|building|supporting|shipping) ", CueShape::Rejected),
+    (r"^(?:let's |we'll |i'll )?(?:skip|scratch|ditch|scrap|forget about|get rid of) ", CueShape::Rejected),
     (r"^(?:swap out|swap|exchange) ", CueShape::Swapped),
     (r"^(?:let's |we'll |we |i'll )?drop ", CueShape::Dropped),
     (r"\b(?:let's|we'll|we will|we are|we're)(?: just)? (?:go|going|gonna go) (?:with|wiht|wtih) ", CueShape::Chosen),
