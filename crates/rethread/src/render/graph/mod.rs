@@ -207,7 +207,7 @@ mod tests {
         assert!(picture.starts_with("<svg xmlns=") && picture.ends_with("</svg>\n"));
         assert!(picture.contains("<title id=\"title\">Facts about a &lt;b&gt; &amp; &quot;c&quot;</title>"));
         assert!(
-            picture.contains("near0") && picture.contains("fixed, verified by 2×") && picture.contains("until 1970")
+            picture.contains("near0") && picture.contains("fixed in 2×") && picture.contains("until 1970")
         );
         assert!(picture.contains("prefers-color-scheme: dark") && !picture.contains("<script"));
         assert!(!picture.contains(|c: char| c != '\n' && rethread_model::is_unsafe_to_display(c)));
@@ -222,6 +222,6 @@ mod tests {
     fn dot_labels_are_quoted() {
         let text = dot(&graph(1, 0));
         assert!(text.contains("n0 [label=\"file\\na <b> & \\\"c\\\"\", penwidth=2];"), "{text}");
-        assert!(text.contains("n0 -> n1 [label=\"fixed, verified by 2×\", style=dashed"), "{text}");
+        assert!(text.contains("n0 -> n1 [label=\"fixed in 2×\", style=dashed"), "{text}");
     }
 }
