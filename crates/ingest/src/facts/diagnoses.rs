@@ -10,11 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::decisions::{assistant_sentences, human_sentences, may_diagnose};
 use super::fixes::says_it_works;
-use super::sentence_model::{SentenceContext, Speaker, StatementKind, find_spans, guess_kind};
+use super::sentence_model::{SentenceContext, SentenceGuess, Speaker, StatementKind, find_spans, guess_kind};
 use super::sink::observed_fact;
 
 /// A diagnosis is accepted if the model considers it at least this likely.
 const MIN_LIKELIHOOD: f64 = 0.8;
+/// A requirement or conflict in a clear wording needs less.
+const MIN_WORDED_LIKELIHOOD: f64 = 0.6;
 /// Maximum number of diagnoses that wait for a confirmation.
 const MAX_OPEN: usize = 6;
 /// Maximum length of a stored sentence, in characters.
@@ -172,23 +174,16 @@ impl DiagnosisTracker {
             return None;
         }
         let guess = guess_kind(sentence, SentenceContext::of(speaker));
-        let predicate = match guess.kind {
-            StatementKind::Explains => Predicate::CausedBy,
-            StatementKind::Requires => Predicate::Requires,
-            StatementKind::Conflicts => Predicate::ConflictsWith,
-            _ => return None,
-        };
+        let found = worded_diagnosis(sentence, guess).or_else(|| classified_diagnosis(sentence, guess))?;
+        let predicate = found.predicate;
         // Code is explained all the time; a cause is one if something is broken.
-        if guess.likelihood < MIN_LIKELIHOOD || (predicate == Predicate::CausedBy && !self.is_investigating) {
+        let is_idle = predicate == Predicate::CausedBy && !self.is_investigating;
+        if is_idle || (predicate == Predicate::Requires && is_demand(sentence)) {
             return None;
         }
-        if predicate == Predicate::Requires && is_demand(sentence) {
-            return None;
-        }
-        let spans = find_spans(sentence, guess.kind);
-        let object = entity_in(sentence.get(spans.other?)?)?;
+        let object = entity_in(found.object)?;
         let error = error.filter(|error| error.is_meant_by(sentence, self.last_text));
-        let subject = match (error, spans.subject.and_then(|span| entity_in(sentence.get(span)?))) {
+        let subject = match (error, found.subject.and_then(entity_in)) {
             (Some(error), _) if predicate == Predicate::CausedBy => Entity::new(EntityKind::Error, &error.signature),
             (_, Some(subject)) => subject,
             _ if predicate == Predicate::CausedBy => Entity::new(EntityKind::Topic, self.topic.clone()?),
@@ -196,6 +191,68 @@ impl DiagnosisTracker {
         };
         (subject != object).then_some((predicate, subject, object))
     }
+}
+
+/// Relation, subject and object in the words of a sentence.
+struct SentenceDiagnosis<'a> {
+    predicate: Predicate,
+    subject: Option<&'a str>,
+    object: &'a str,
+}
+
+/// Wordings that leave no doubt. `{lead}` stands for an interjection.
+const DIAGNOSIS_TABLE: [(&str, Predicate); 3] = [
+    (
+        r"{lead}(?:found (?:it|the (?:actual |real |root )?(?:issue|problem|bug|cause|culprit))|i (?:see|found) the (?:actual |real )?(?:issue|problem|bug)|there(?:'s| is) the (?:issue|problem|bug)|(?:the )?(?:actual |real )?root cause(?: (?:is|was))?(?: that)?|the (?:actual |real )?(?:culprit|cause|issue|problem|bug|reason) (?:is|was)(?: that)?|turns out(?: that)?)(?:\*\*)?\s*(?:[:—–-]+\s*)?(?:\*\*)?\s*(?P<object>\S.{7,})$",
+        Predicate::CausedBy,
+    ),
+    (
+        r"{lead}(?P<subject>[\w@][\w@./+ -]{1,40}?) (?:requires|only works with|needs|depends on) (?P<object>\S.{3,})$",
+        Predicate::Requires,
+    ),
+    (
+        r"{lead}(?P<subject>[\w@][\w@./+ -]{1,40}?) (?:conflicts with|is incompatible with|is not compatible with|isn't compatible with|doesn't work with|does not work with|clashes with|breaks with|can't be used with|cannot be used with) (?P<object>\S.{2,})$",
+        Predicate::ConflictsWith,
+    ),
+];
+
+/// A diagnosis in a wording that leaves no doubt.
+fn worded_diagnosis(sentence: &str, guess: SentenceGuess) -> Option<SentenceDiagnosis<'_>> {
+    static ROWS: LazyLock<Vec<(Regex, Predicate)>> = LazyLock::new(|| {
+        let lead = r"(?i)^\W*(?:(?:ah|aha|ok|okay|so|yes|right|perfect|and|but|note|also|the|our)[,!.:]? )*(?:\*\*)?";
+        let compiled =
+            |(row, predicate): (&str, Predicate)| Some((Regex::new(&row.replace("{lead}", lead)).ok()?, predicate));
+        DIAGNOSIS_TABLE.into_iter().filter_map(compiled).collect()
+    });
+    ROWS.iter().find_map(|(row, predicate)| {
+        let found = row.captures(sentence)?;
+        let part = |name: &str| found.name(name).map(|part| part.as_str());
+        let subject = part("subject").filter(|subject| !is_pronoun(&subject.to_lowercase()));
+        let is_named = *predicate == Predicate::CausedBy || subject.is_some();
+        // Descriptions of code have needs as well; the model must not find the sentence ordinary.
+        let is_plausible = *predicate == Predicate::CausedBy || guess.stated_likelihood() >= MIN_WORDED_LIKELIHOOD;
+        (is_named && is_plausible).then_some(SentenceDiagnosis {
+            predicate: *predicate,
+            subject,
+            object: part("object")?,
+        })
+    })
+}
+
+/// A diagnosis that the sentence model recognizes.
+fn classified_diagnosis(sentence: &str, guess: SentenceGuess) -> Option<SentenceDiagnosis<'_>> {
+    let predicate = match guess.kind {
+        StatementKind::Explains => Predicate::CausedBy,
+        StatementKind::Requires => Predicate::Requires,
+        StatementKind::Conflicts => Predicate::ConflictsWith,
+        _ => return None,
+    };
+    if guess.likelihood < MIN_LIKELIHOOD {
+        return None;
+    }
+    let spans = find_spans(sentence, guess.kind);
+    let subject = spans.subject.and_then(|span| sentence.get(span));
+    Some(SentenceDiagnosis { predicate, subject, object: sentence.get(spans.other?)? })
 }
 
 impl OpenDiagnosis {
@@ -247,7 +304,21 @@ fn entity_in(text: &str) -> Option<Entity> {
 fn is_pronoun(name: &str) -> bool {
     matches!(
         name,
-        "it" | "this" | "that" | "they" | "these" | "those" | "which" | "there" | "what" | "you" | "we" | "something"
+        "it" | "this"
+            | "that"
+            | "they"
+            | "these"
+            | "those"
+            | "which"
+            | "there"
+            | "what"
+            | "you"
+            | "we"
+            | "i"
+            | "he"
+            | "she"
+            | "something"
+            | "user"
     )
 }
 

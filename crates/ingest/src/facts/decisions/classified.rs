@@ -7,13 +7,14 @@ use regex::Regex;
 
 use super::cues::{compile_pattern, is_foreign};
 use super::names::span_name;
+use super::polarity::is_against;
 use super::sentences::ProseSentence;
-use crate::facts::sentence_model::{SentenceContext, StatementKind, find_spans, guess_kind};
+use crate::facts::sentence_model::{SentenceContext, SentenceGuess, StatementKind, find_spans, guess_kind};
 
 /// A statement is accepted if the model considers it at least this likely.
-const MIN_LIKELIHOOD: f64 = 0.8;
+const MIN_LIKELIHOOD: f64 = 0.76;
 /// A lasting wish is easily confused with a task.
-const MIN_PREFERENCE_LIKELIHOOD: f64 = 0.8;
+const MIN_PREFERENCE_LIKELIHOOD: f64 = 0.65;
 /// Longer sentences are descriptions.
 const MAX_WORDS: usize = 45;
 
@@ -33,19 +34,74 @@ pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -
     if sentence.is_question() || is_open(&sentence.masked) || words > MAX_WORDS || is_foreign(&sentence.masked) {
         return None;
     }
-    let guess = guess_kind(sentence.text, context);
+    // What announces a statement is not part of it.
+    let lead = lead_in(&sentence.masked);
+    let (text, masked) = (sentence.text.get(lead..)?, sentence.masked.get(lead..)?);
+    let guess = guess_kind(text, context);
     let is_sure = guess.stated_likelihood() >= MIN_LIKELIHOOD
-        && (guess.kind != StatementKind::Prefers || guess.likelihood >= MIN_PREFERENCE_LIKELIHOOD);
-    if guess.kind == StatementKind::Other || !is_sure || is_report(&sentence.masked) {
+        && (guess.kind != StatementKind::Prefers
+            || guess.likelihood_of([StatementKind::Prefers, StatementKind::Forbids]) >= MIN_PREFERENCE_LIKELIHOOD);
+    if guess.kind == StatementKind::Other || !is_sure || is_report(masked) {
         return None;
     }
+    let spans = find_spans(text, guess.kind);
+    let kind = kind_by_words(guess, spans.subject.as_ref(), masked)?;
     // Items of a list are steps of a task or parts of a specification; only rules are listed as well.
-    if sentence.is_list_item && !matches!(guess.kind, StatementKind::Prefers | StatementKind::Forbids) {
+    let is_rule = matches!(kind, StatementKind::Prefers | StatementKind::Forbids);
+    if (sentence.is_list_item && !is_rule) || (kind == StatementKind::Chooses && is_task(masked)) {
         return None;
     }
-    let spans = find_spans(sentence.text, guess.kind);
-    let name = |span: Option<Range<usize>>| span_name(sentence.text.get(span?)?);
-    Some(ClassifiedStatement { kind: guess.kind, subject: name(spans.subject), other: name(spans.other) })
+    let name = |span: Option<Range<usize>>| span_name(text.get(span?)?);
+    Some(ClassifiedStatement { kind, subject: name(spans.subject), other: name(spans.other) })
+}
+
+/// The kind of a statement. The model knows decisions from preferences; whether they are for or against something, the
+/// words around the name say more reliably.
+fn kind_by_words(guess: SentenceGuess, subject: Option<&Range<usize>>, masked: &str) -> Option<StatementKind> {
+    use StatementKind::{Chooses, Forbids, Prefers, Rejects};
+    if !matches!(guess.kind, Chooses | Rejects | Prefers | Forbids) {
+        return Some(guess.kind);
+    }
+    let is_against = is_against(masked, subject?);
+    let is_lasting = guess.likelihood_of([Prefers, Forbids]) > guess.likelihood_of([Chooses, Rejects]);
+    // "You keep adding comments" is a complaint, whatever it names.
+    let is_complaint =
+        masked.to_lowercase().starts_with("you keep ") || masked.to_lowercase().starts_with("you always ");
+    match (is_lasting, is_against || is_complaint) {
+        (true, true) => Some(Forbids),
+        (true, false) => Some(Prefers),
+        (false, true) => Some(Rejects),
+        (false, false) => Some(Chooses),
+    }
+}
+
+/// Length of what announces a statement: "for the record:", "decision:", "fyi,".
+fn lead_in(masked: &str) -> usize {
+    static LEAD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^(?:(?:so|ok|okay|and|just|also|oh|btw|fyi|hey|alright|right|well|hm+),? )*(?:for the record|fyi|btw|note|reminder|heads up|
+                decision|decided|update|important|ps|one more thing|general rule|rule|house rule|after thinking about it|on second thought)[:,] ?",
+        )
+    });
+    LEAD.as_ref().and_then(|lead| lead.find(masked)).map_or(0, |lead| lead.end())
+}
+
+/// Whether a sentence only orders a piece of work, without saying how it has to be.
+fn is_task(masked: &str) -> bool {
+    static TASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^(?:(?:ok|okay|and|so|now|then|also|please|pls|just|go|lets|let's|yes|yeah),? )*(?:build|create|add|write|implement|fix|run|rerun|
+                check|look|update|test|deploy|open|show|explain|refactor|investigate|commit|push|merge|rebase|review|find|debug|
+                clean|generate|list|read|continue|start|restart|try|help|copy|search|give|tell|verify|audit|tackle|do|compute) ",
+        )
+    });
+    static DESIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:instead|rather|not|only|should|must|always|never|by default|default|over|no|without|separate|same|opt-in|opt in|cross-\w+)\b",
+        )
+    });
+    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(masked));
+    fits(&TASK) && !fits(&DESIGN)
 }
 
 /// Whether a sentence leaves open what will be done: it asks without a question mark, hedges or supposes.
@@ -55,7 +111,7 @@ fn is_open(masked: &str) -> bool {
             r"^(?:hm+|so+ |and |but |ok |okay |also |then )*,? ?(?:why|how|what|what's|whats|which|where|who|can you|could you|
                 could we|can we|should we|should i|is it|is there|do we|do you|does|did|are we|would it|if|for example|e\.g|
                 let's say|lets say|imagine|suppose|let me know|let's see|lets see)\b|
-                \b(?:maybe|perhaps|might|hmm+|not sure|unsure|i guess|i wonder|wondering|i suppose|i worry|i believe|what if|
+                \b(?:maybe|perhaps|probably|shall|might|hmm+|not sure|unsure|i guess|i wonder|wondering|i suppose|i worry|i believe|what if|
                 could be|either way|don't know|dont know|no idea|at some point|some day|someday|used to)\b|
                 (?:,? no| right|,? correct| or not| or what)[.! ]*$",
         )
@@ -69,7 +125,8 @@ fn is_report(masked: &str) -> bool {
         compile_pattern(
             r"\b(?:fails?|failed|failing|broken|breaks|crash(?:es|ed|ing)?|throws?|threw|errors? (?:out|with|in)|doesn't work|
                 does not work|not working|still (?:shows?|gets?|says|has|see)|i (?:get|got|see|saw|deleted|made|added|changed|ran|tried)|
-                (?:tonight|tomorrow|asap|by friday))\b",
+                (?:is|are|was|were|get|gets) (?:lost|gone|logged out|missing|empty|stuck|blank|slow|null|undefined)|
+                (?:tonight|tomorrow|asap|by friday|immediately))\b",
         )
     });
     REPORT.as_ref().is_none_or(|report| report.is_match(masked))
@@ -95,6 +152,7 @@ mod tests {
             ("don't use axios, use ky", "forbid axios / ky"),
             ("no em dashes please", "forbid em dashes"),
             ("stop adding comments everywhere", "forbid adding comments everywhere"),
+            ("so for the record: no Redis in this project, everything runs on Lambda", "reject redis"),
         ] {
             assert_eq!(shown(text).as_deref(), Some(expected), "{text}");
         }

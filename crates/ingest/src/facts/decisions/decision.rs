@@ -4,8 +4,7 @@ use rethread_model::{Entity, EntityKind, Fact, FactState, Predicate, Timestamp, 
 use serde::{Deserialize, Serialize};
 
 use super::preferences::StatedPreference;
-use super::reasons::reason_for;
-use super::sentences::ProseSentence;
+use super::reasons::StatedSentence;
 
 /// Maximum length of a stored sentence, in characters.
 const MAX_DETAIL_CHARS: usize = 240;
@@ -73,11 +72,11 @@ impl TrackedDecision {
 /// The fact for a preference or prohibition.
 pub(super) fn preference_fact(
     preference: StatedPreference,
-    sentence: &ProseSentence<'_>,
+    sentence: StatedSentence<'_>,
     position: FactPosition,
 ) -> Fact {
-    let choice = TrackedDecision::stated(preference.subject, sentence.text, position);
-    let reason = reason_for(&choice.subject, sentence);
+    let choice = TrackedDecision::stated(preference.subject, sentence.sentence.text, position);
+    let reason = sentence.reason(&choice.subject, false);
     let entity = |name: &str| Entity::new(EntityKind::Preference, name);
     let (subject, object) = (entity(&choice.subject), preference.alternative.as_deref().map(entity));
     Fact { predicate: preference.predicate, subject, object, reason, ..choice.to_fact(position.at) }

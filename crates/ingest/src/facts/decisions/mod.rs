@@ -11,6 +11,7 @@ mod forms;
 mod names;
 mod options;
 mod plans;
+mod polarity;
 mod preferences;
 mod proposals;
 mod prose;
@@ -31,7 +32,7 @@ use forms::{AnsweredForm, NumberedQuestion};
 use names::is_same_name;
 use options::OfferedOption;
 use preferences::StatedPreference;
-use reasons::reason_for;
+use reasons::{StatedSentence, reason_for};
 use replies::ProposalReply;
 pub use rules::{StatedRule, preference_in};
 use sentences::ProseSentence;
@@ -138,7 +139,8 @@ impl DecisionExtractor {
             self.set_state(is_left, FactState::Superseded, position, facts);
         }
         let reason = reason_for(&subject, sentence);
-        let choice = TrackedDecision::proposed(subject, sentence.text, reason, position);
+        let mut choice = TrackedDecision::proposed(subject, sentence.text, reason, position);
+        choice.object = proposals::rejected_option(sentence);
         self.open_proposals.push(choice.clone());
         self.add(choice, position, facts);
     }
@@ -265,12 +267,13 @@ impl DecisionExtractor {
         position: FactPosition,
         facts: &mut Vec<Fact>,
     ) {
-        for sentence in sentences {
+        for (at, sentence) in sentences.iter().enumerate() {
+            let stated = StatedSentence { sentence, next: sentences.get(at + 1) };
             if let Some(preference) = preferences::find_preference(sentence) {
-                facts.push(preference_fact(preference, sentence, position));
+                facts.push(preference_fact(preference, stated, position));
             } else if let Some(mut made) = statements::find_decision(sentence) {
                 made.rejected = made.rejected.or_else(|| replies::retracted_subject(sentence));
-                self.add_decision(made, sentence, position, facts);
+                self.add_decision(made, stated, position, facts);
             } else if let Some(subject) = replies::retracted_subject(sentence) {
                 let is_match = |known: &TrackedDecision| {
                     known.state == FactState::Confirmed
@@ -279,7 +282,7 @@ impl DecisionExtractor {
                 };
                 self.set_state(is_match, FactState::Refuted, position, facts);
             } else if !self.accept_repeated(sentence, position, facts) {
-                self.extract_classified(sentence, context, position, facts);
+                self.extract_classified(stated, context, position, facts);
             }
         }
     }
@@ -296,12 +299,12 @@ impl DecisionExtractor {
     /// Extracts what the sentence model recognizes.
     fn extract_classified(
         &mut self,
-        sentence: &ProseSentence<'_>,
+        sentence: StatedSentence<'_>,
         context: SentenceContext,
         position: FactPosition,
         facts: &mut Vec<Fact>,
     ) {
-        let Some(found) = classified::classify(sentence, context) else { return };
+        let Some(found) = classified::classify(sentence.sentence, context) else { return };
         let Some(subject) = found.subject else { return };
         let stated = |predicate, subject, alternative| StatedPreference { predicate, subject, alternative };
         let decided = |chosen, rejected, state| StatedDecision { chosen, rejected, state };
@@ -328,7 +331,7 @@ impl DecisionExtractor {
     fn add_decision(
         &mut self,
         made: StatedDecision,
-        sentence: &ProseSentence<'_>,
+        sentence: StatedSentence<'_>,
         position: FactPosition,
         facts: &mut Vec<Fact>,
     ) {
@@ -351,9 +354,9 @@ impl DecisionExtractor {
             };
             self.set_state(is_left, FactState::Superseded, position, facts);
         }
-        let mut choice = TrackedDecision::stated(made.chosen, sentence.text, position);
+        let mut choice = TrackedDecision::stated(made.chosen, sentence.sentence.text, position);
         choice.object = made.rejected;
-        choice.reason = reason_for(&choice.subject, sentence);
+        choice.reason = sentence.reason(&choice.subject, made.state == FactState::Refuted);
         choice.state = made.state;
         self.add(choice, position, facts);
     }
@@ -406,7 +409,7 @@ fn extract_note(text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
     let lines = prose::human_prose(text);
     for sentence in sentences::split_sentences(&lines) {
         if let Some(preference) = preferences::preference_from_note(&sentence) {
-            facts.push(preference_fact(preference, &sentence, position));
+            facts.push(preference_fact(preference, StatedSentence { sentence: &sentence, next: None }, position));
         }
     }
 }

@@ -18,7 +18,25 @@ const ARTICLES: &str = "a an the";
 const DROPPED_PREFIX_WORDS: &str = "a an the some just simply only our really maybe more any plain good old";
 
 /// Words that are dropped at the start of a marked name.
-const DROPPED_SPAN_WORDS: &str = "use using with by of to just only any the a an our your be is for";
+const DROPPED_SPAN_WORDS: &str =
+    "use using with by of to just only any the a an our your be is for not no never in on another more";
+
+/// Verbs before the name of a package that is added.
+const ADDING_VERBS: [&str; 10] = [
+    "pull in ",
+    "pulling in ",
+    "bring in ",
+    "install ",
+    "installing ",
+    "add ",
+    "import ",
+    "rely on ",
+    "depend on ",
+    "introduce ",
+];
+
+/// Nouns after the name of a package.
+const PACKAGE_NOUNS: [&str; 7] = [" package", " library", " lib", " dependency", " module", " crate", " gem"];
 
 /// Names that start with one of these refer to something else instead of naming it.
 const REFERENCE_WORDS: &str = "this that these those it them my your his her their same what whatever whichever something anything \
@@ -43,6 +61,15 @@ pub(super) fn span_name(text: &str) -> Option<String> {
     let mut text = text.trim();
     while let Some((_, rest)) = text.split_once(' ').filter(|(first, _)| contains_word(first, DROPPED_SPAN_WORDS)) {
         text = rest.trim_start();
+    }
+    // "pull in axios", "the uuid package": the name is the package.
+    for verb in ADDING_VERBS {
+        let bare =
+            text.get(..verb.len()).filter(|start| start.eq_ignore_ascii_case(verb)).map(|_| text[verb.len()..].trim());
+        text = bare.filter(|bare| !bare.is_empty() && !bare.contains(' ')).unwrap_or(text);
+    }
+    for noun in PACKAGE_NOUNS {
+        text = text.strip_suffix(noun).filter(|bare| !bare.trim().contains(' ')).unwrap_or(text);
     }
     collect_name(text, text, "because since").filter(|name| !is_bare_reference(name))
 }

@@ -43,6 +43,13 @@ fn classified_proposal(sentence: &ProseSentence<'_>) -> Option<String> {
     span_name(sentence.text.get(span)?).filter(|name| !is_action(name) && !is_work_item(name))
 }
 
+/// What a recommendation speaks against: "X instead of Y".
+pub(super) fn rejected_option(sentence: &ProseSentence<'_>) -> Option<String> {
+    static AGAINST: LazyLock<Option<Regex>> = LazyLock::new(|| compile_pattern(r" (?:instead of|rather than|over) "));
+    let begins = AGAINST.as_ref()?.find(&sentence.masked)?.end();
+    leading_name(sentence.text.get(begins..)?, &sentence.masked[begins..]).filter(|name| !is_action(name))
+}
+
 fn worded_proposal(sentence: &ProseSentence<'_>) -> Option<String> {
     if sentence.is_question() || is_weak(sentence) {
         return None;

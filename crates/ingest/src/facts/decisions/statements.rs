@@ -107,7 +107,7 @@ pub(super) fn find_decision(sentence: &ProseSentence<'_>) -> Option<StatedDecisi
     if !is_statement(sentence) {
         return None;
     }
-    DECISION_ROWS.iter().find_map(|(row, shape)| {
+    let worded = DECISION_ROWS.iter().find_map(|(row, shape)| {
         let cue = row.captures(&sentence.masked)?;
         let whole = cue.get(0)?;
         let start = cue.name("rest").map_or(whole.end(), |rest| rest.start());
@@ -125,7 +125,30 @@ pub(super) fn find_decision(sentence: &ProseSentence<'_>) -> Option<StatedDecisi
             CueShape::Dropped => rest.replacement_decision(&DROPPED_FOR),
             CueShape::Rejected => rest.rejected_decision(),
         }
-    })
+    });
+    worded.or_else(|| find_contrast(sentence))
+}
+
+/// A contrast that is the whole sentence: "drizzle, not prisma", "tabs over spaces please".
+fn find_contrast(sentence: &ProseSentence<'_>) -> Option<StatedDecision> {
+    static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^(?:please |ok |okay |no, |yes, )?(?P<chosen>[\w.@/+`-]+(?: [\w.@/+`-]+)?),? (?:over|not|instead of|rather than) (?P<rejected>[\w.@/+`-]+(?: [\w.@/+`-]+)?)(?: please| pls)?[.!]?$",
+        )
+    });
+    const VERBS: [&str; 18] = [
+        "is", "are", "was", "were", "do", "does", "did", "should", "can", "will", "has", "have", "be", "would",
+        "could", "why", "if", "must",
+    ];
+    let found = CONTRAST.as_ref()?.captures(&sentence.masked)?;
+    let name = |part: &str| {
+        let range = found.name(part)?.range();
+        leading_name(sentence.text.get(range.clone())?, &sentence.masked[range])
+    };
+    let last = found["chosen"].split(' ').next_back().unwrap_or_default().to_lowercase();
+    let (chosen, rejected) = (name("chosen")?, name("rejected")?);
+    let is_plain = !VERBS.contains(&last.as_str()) && !is_activity(&rejected) && chosen != rejected;
+    is_plain.then_some(StatedDecision { chosen, rejected: Some(rejected), state: FactState::Confirmed })
 }
 
 /// The text after a cue, as written and with code masked.
@@ -260,6 +283,10 @@ mod tests {
             ("no, not lodash", "-lodash"),
             ("let's not use docker", "-docker"),
             ("I’d rather use zod than joi", "+zod / joi"),
+            ("drizzle, not prisma", "+drizzle / prisma"),
+            ("pino over winston please", "+pino / winston"),
+            ("no websockets here, too fragile", "-websockets"),
+            ("scrap mongo for the audit log", "-mongo"),
         ] {
             assert_eq!(shown(text).as_deref(), Some(expected), "{text}");
         }
@@ -288,6 +315,8 @@ mod tests {
             "replace the header with a single link",
             "why did you use axios instead of fetch",
             "show the name instead of the id",
+            "tests are not green",
+            "it does not work",
         ] {
             assert_eq!(shown(text), None, "{text}");
         }

@@ -111,14 +111,24 @@ pub struct SentenceGuess {
     pub kind: StatementKind,
     /// How likely the model considers it, from 0 to 1.
     pub likelihood: f64,
-    /// How likely the model considers it that nothing worth remembering is stated.
-    pub other_likelihood: f64,
+    /// How likely the model considers each kind, in the order of `StatementKind::ALL`.
+    pub likelihoods: [f64; StatementKind::ALL.len()],
 }
 
 impl SentenceGuess {
     /// How likely something of this sort is stated: decisions and preferences are often hard to tell apart.
     pub fn stated_likelihood(self) -> f64 {
-        1.0 - self.other_likelihood
+        1.0 - self.likelihoods[0]
+    }
+
+    /// How likely one of these kinds is.
+    pub fn likelihood_of(self, kinds: [StatementKind; 2]) -> f64 {
+        StatementKind::ALL
+            .iter()
+            .zip(self.likelihoods)
+            .filter(|(kind, _)| kinds.contains(kind))
+            .map(|(_, one)| one)
+            .sum()
     }
 }
 
@@ -139,7 +149,7 @@ pub fn guess_kind(text: &str, context: SentenceContext) -> SentenceGuess {
     SentenceGuess {
         kind: StatementKind::ALL[best],
         likelihood: scores.likelihood(best),
-        other_likelihood: scores.likelihood(0),
+        likelihoods: std::array::from_fn(|at| scores.likelihood(at)),
     }
 }
 

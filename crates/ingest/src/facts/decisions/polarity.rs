@@ -1,0 +1,56 @@
+//! Decides whether a sentence is for or against what it names, by the words around the name.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::cues::compile_pattern;
+
+/// Words that turn what follows them down.
+const DENIES: &str = r"\b(?:no|not|never|don't|do not|dont|doesn't|won't|will not|wont|can't|cannot|cant|shouldn't|should not|mustn't|
+    must not|avoid|stop|quit|without|drop|dropping|dropped|skip|skipping|scrap|scratch|ditch|ditching|forget|remove|removing|kill|killing|get rid of|
+    getting rid of|rip out|isn't|aren't|nah|nope|neither|nothing|less|rather than|instead of|against|hate|dislike|refrain|leave out|
+    hold off|moving off|move off|moving away from|no more|ban|banned|roll back|rollback|revert|out with|enough of|tired of|sick of)\b";
+
+/// Words right after a name that turn it down.
+const DENIED: &str = r"^[`'\x22)]*,? (?:is|are|was|would be|feels|seems)? ?(?:out|overkill|banned|gone|forbidden|dead|off the table|not|n't|isn't|
+    aren't|won't|can't|no longer|too |way too |is not|are not)\b";
+
+/// Whether a sentence is against what it names at this place.
+pub(super) fn is_against(masked: &str, name: &Range<usize>) -> bool {
+    static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| compile_pattern(DENIES));
+    static AFTER: LazyLock<Option<Regex>> = LazyLock::new(|| compile_pattern(DENIED));
+    let fits = |table: &LazyLock<Option<Regex>>, text: &str| table.as_ref().is_some_and(|table| table.is_match(text));
+    let before = masked.get(..name.start).unwrap_or_default();
+    // The clause may begin inside of the name: "no redis" is marked as a whole.
+    let clause = before.rfind([',', ';', ':', '.', '—', '–']).map_or(0, |at| at + 1);
+    let clause = before.get(clause..).unwrap_or(before);
+    let inside = masked.get(name.clone()).and_then(|name| name.split_whitespace().next()).unwrap_or_default();
+    let is_strengthened = clause.trim_end().to_lowercase().ends_with("why not");
+    let after = masked.get(name.end..).unwrap_or_default();
+    (fits(&BEFORE, clause) && !is_strengthened) || fits(&BEFORE, inside) || fits(&AFTER, after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_before_or_right_after_a_name_turn_it_down() {
+        for (text, name, expected) in [
+            ("no redis here", "redis", true),
+            ("for the record: no redis in this project", "no redis", true),
+            ("we're dropping support for node 16", "node 16", true),
+            ("graphql is overkill for this", "graphql", true),
+            ("passport isn't allowed", "passport", true),
+            ("keep sessions in dynamodb", "sessions in dynamodb", false),
+            ("please use british spelling", "british spelling", false),
+            ("dates are always iso, none of that us stuff", "dates", false),
+            ("not redis, postgres", "postgres", false),
+        ] {
+            let start = text.find(name).unwrap();
+            assert_eq!(is_against(text, &(start..start + name.len())), expected, "{text}");
+        }
+    }
+}
