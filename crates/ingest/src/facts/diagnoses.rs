@@ -227,16 +227,42 @@ fn worded_diagnosis(sentence: &str, guess: SentenceGuess) -> Option<SentenceDiag
     ROWS.iter().find_map(|(row, predicate)| {
         let found = row.captures(sentence)?;
         let part = |name: &str| found.name(name).map(|part| part.as_str());
-        let subject = part("subject").filter(|subject| !is_pronoun(&subject.to_lowercase()));
+        let subject = part("subject").filter(|subject| !is_pronoun(&subject.to_lowercase()) && !is_clause(subject));
         let is_named = *predicate == Predicate::CausedBy || subject.is_some();
         // Descriptions of code have needs as well; the model must not find the sentence ordinary.
         let is_plausible = *predicate == Predicate::CausedBy || guess.stated_likelihood() >= MIN_WORDED_LIKELIHOOD;
-        (is_named && is_plausible).then_some(SentenceDiagnosis {
-            predicate: *predicate,
-            subject,
-            object: part("object")?,
-        })
+        let object = part("object").filter(|object| !is_vague(object))?;
+        (is_named && is_plausible).then_some(SentenceDiagnosis { predicate: *predicate, subject, object })
     })
+}
+
+/// Whether a text is more than a name.
+fn is_clause(text: &str) -> bool {
+    const VERBS: [&str; 12] = ["is", "are", "was", "but", "and", "or", "works", "that", "which", "still", "also", "to"];
+    text.split_whitespace().any(|word| VERBS.contains(&word.to_lowercase().as_str()))
+}
+
+/// Whether what follows "the issue is" only says where or that there is one.
+fn is_vague(object: &str) -> bool {
+    let first = object.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let is_bare = [
+        "for",
+        "with",
+        "in",
+        "of",
+        "on",
+        "at",
+        "here",
+        "clear",
+        "now",
+        "resolution",
+        "analysis",
+        "fixed",
+        "solved",
+        "simple",
+    ]
+    .contains(&first.trim_matches(|c: char| !c.is_alphanumeric()));
+    is_bare || object.trim_end_matches(['*', ' ']).ends_with(':')
 }
 
 /// A diagnosis that the sentence model recognizes.

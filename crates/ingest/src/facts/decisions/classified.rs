@@ -52,7 +52,19 @@ pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -
         return None;
     }
     let name = |span: Option<Range<usize>>| span_name(text.get(span?)?);
-    Some(ClassifiedStatement { kind, subject: name(spans.subject), other: name(spans.other) })
+    let other =
+        name(spans.other.clone()).filter(|_| kind != StatementKind::Forbids || is_replacement(masked, spans.other));
+    Some(ClassifiedStatement { kind, subject: name(spans.subject), other })
+}
+
+/// Whether a part of a prohibition says what to use instead.
+fn is_replacement(masked: &str, span: Option<Range<usize>>) -> bool {
+    let Some(span) = span else { return false };
+    let to_end = masked.get(..span.end).unwrap_or_default().to_lowercase();
+    let from = to_end.floor_char_boundary(span.start.saturating_sub("instead of that prefer ".len()));
+    ["use ", "prefer ", "instead", "go with ", "stick to ", "write ", "just "]
+        .iter()
+        .any(|cue| to_end[from..].contains(cue))
 }
 
 /// The kind of a statement. The model knows decisions from preferences; whether they are for or against something, the

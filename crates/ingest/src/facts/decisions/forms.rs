@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::cues::compile_pattern;
 use super::prose::prose_lines;
+use super::reasons::reason_for;
+use super::sentences::split_sentences;
 
 /// Maximum number of numbered questions in one text.
 const MAX_QUESTIONS: usize = 10;
@@ -32,6 +34,7 @@ pub(super) struct FormDecision {
     pub(super) state: FactState,
     /// The question and its answer.
     pub(super) detail: String,
+    pub(super) reason: Option<String>,
 }
 
 /// A numbered question that waits for an answer.
@@ -157,9 +160,12 @@ pub(super) fn form_decision(form: &AnsweredForm) -> Option<FormDecision> {
     let (subject, state) = match yes_or_no(&answer) {
         Some((state, "")) => (topic(&form.question)?, state),
         Some((state, rest)) if rest.split_whitespace().count() < 2 => (topic(&form.question)?, state),
-        _ => (answer_subject(&form.question, &answer), FactState::Confirmed),
+        // "no, hard deletes": what follows is the decision.
+        Some((_, rest)) => (subject_text(rest.split(", ").next().unwrap_or(rest)), FactState::Confirmed),
+        None => (answer_subject(&form.question, &answer), FactState::Confirmed),
     };
-    Some(FormDecision { subject, state, detail })
+    let reason = split_sentences(&[answer.as_str()]).first().and_then(|sentence| reason_for(&subject, sentence));
+    Some(FormDecision { subject, state, detail, reason })
 }
 
 fn strip_recommendation(answer: &str) -> String {
@@ -263,6 +269,11 @@ mod tests {
             ("Should we keep the old route?", "Yes", Some(("keep the old route", FactState::Confirmed))),
             ("Do you want to add a cache layer?", "no", Some(("add a cache layer", FactState::Refuted))),
             ("どのデータベースを使いますか？", "PostgreSQL", Some(("postgresql", FactState::Confirmed))),
+            (
+                "Do you want soft deletes?",
+                "no, hard deletes, because of GDPR",
+                Some(("hard deletes", FactState::Confirmed)),
+            ),
             ("Which issue would you like me to review?", "#325", None),
             ("What would you like me to do next?", "Fix the tests", None),
             ("Which one?", "you decide", None),

@@ -169,7 +169,7 @@ impl DecisionExtractor {
     fn add_answers(&mut self, answers: &[AnsweredForm], position: FactPosition, facts: &mut Vec<Fact>) {
         for made in answers.iter().filter_map(forms::form_decision) {
             let choice = TrackedDecision::stated(made.subject, &made.detail, position);
-            self.add(TrackedDecision { state: made.state, ..choice }, position, facts);
+            self.add(TrackedDecision { state: made.state, reason: made.reason, ..choice }, position, facts);
         }
     }
 
@@ -272,7 +272,9 @@ impl DecisionExtractor {
             if let Some(preference) = preferences::find_preference(sentence) {
                 facts.push(preference_fact(preference, stated, position));
             } else if let Some(mut made) = statements::find_decision(sentence) {
-                made.rejected = made.rejected.or_else(|| replies::retracted_subject(sentence));
+                let retracted =
+                    || replies::retracted_subject(sentence).filter(|other| !is_same_name(other, &made.chosen));
+                made.rejected = made.rejected.clone().or_else(retracted);
                 self.add_decision(made, stated, position, facts);
             } else if let Some(subject) = replies::retracted_subject(sentence) {
                 let is_match = |known: &TrackedDecision| {

@@ -11,11 +11,12 @@ use super::cues::compile_pattern;
 const DENIES: &str = r"\b(?:no|not|never|don't|do not|dont|doesn't|won't|will not|wont|can't|cannot|cant|shouldn't|should not|mustn't|
     must not|avoid|stop|quit|without|drop|dropping|dropped|skip|skipping|scrap|scratch|ditch|ditching|forget|remove|removing|kill|killing|get rid of|
     getting rid of|rip out|isn't|aren't|nah|nope|neither|nothing|less|rather than|instead of|against|hate|dislike|refrain|leave out|
-    hold off|moving off|move off|moving away from|no more|ban|banned|roll back|rollback|revert|out with|enough of|tired of|sick of)\b";
+    hold off|hands off|moving off|move off|moving away from|no more|ban|banned|(?:roll back|rollback|revert) (?:the|all|our|those|that|this|it)|out with|
+    enough of|tired of|sick of)\b";
 
 /// Words right after a name that turn it down.
-const DENIED: &str = r"^[`'\x22)]*,? (?:is|are|was|would be|feels|seems)? ?(?:out|overkill|banned|gone|forbidden|dead|off the table|not|n't|isn't|
-    aren't|won't|can't|no longer|too |way too |is not|are not)\b";
+const DENIED: &str = r"^[`'\x22)]* (?:(?:is|are|was|would be|feels|seems) (?:out|overkill|banned|gone|forbidden|dead|off the table|not|no longer|too|
+    way too|just too)|isn't|aren't|won't|can't)\b";
 
 /// Whether a sentence is against what it names at this place.
 pub(super) fn is_against(masked: &str, name: &Range<usize>) -> bool {
@@ -48,6 +49,9 @@ mod tests {
             ("please use british spelling", "british spelling", false),
             ("dates are always iso, none of that us stuff", "dates", false),
             ("not redis, postgres", "postgres", false),
+            ("flags live in a table, not in launchdarkly", "flags live in a table", false),
+            ("let's revert to cookie auth", "cookie auth", false),
+            ("hands off the prod database", "prod database", true),
         ] {
             let start = text.find(name).unwrap();
             assert_eq!(is_against(text, &(start..start + name.len())), expected, "{text}");

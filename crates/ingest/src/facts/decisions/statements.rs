@@ -52,9 +52,12 @@ const DECISION_TABLE: &[(&str, CueShape)] = &[
         CueShape::Rejected,
     ),
     (r"^(?:we're|we are|i'm|i am) not (?:doing|going with|adding|building|supporting|shipping) ", CueShape::Rejected),
-    (r"^(?:let's |we'll |i'll )?(?:skip|scratch|ditch|scrap|forget about|get rid of) ", CueShape::Rejected),
     (r"^(?:swap out|swap|exchange) ", CueShape::Swapped),
     (r"^(?:let's |we'll |we |i'll )?drop ", CueShape::Dropped),
+    (
+        r"^(?:let's |we'll |i'll |we're )?(?:drop|dropping|skip|scratch|ditch|scrap|forget about|get rid of) (?:support for )?",
+        CueShape::Rejected,
+    ),
     (r"\b(?:let's|we'll|we will|we are|we're)(?: just)? (?:go|going|gonna go) (?:with|wiht|wtih) ", CueShape::Chosen),
     (
         r"^(?:let's|we|we'll|we will|we are|we're|i'll|i will|i'd|i would)?(?: just| rather)? ?(?:go|going|
@@ -195,7 +198,8 @@ impl<'a> DecisionClause<'a> {
 
     fn rejected_decision(&self) -> Option<StatedDecision> {
         let is_order = is_definite(self.masked) || is_temporary(self.masked);
-        let chosen = self.leading_name().filter(|_| !is_order)?;
+        // A path is a file to remove, not an option.
+        let chosen = self.leading_name().filter(|name| !is_order && !name.contains('/'))?;
         Some(StatedDecision { chosen, rejected: None, state: FactState::Refuted })
     }
 
@@ -287,6 +291,8 @@ mod tests {
             ("pino over winston please", "+pino / winston"),
             ("no websockets here, too fragile", "-websockets"),
             ("scrap mongo for the audit log", "-mongo"),
+            ("let's drop support for python 3.8", "-python 3.8"),
+            ("let's drop sequelize because nobody understands its hooks", "-sequelize"),
         ] {
             assert_eq!(shown(text).as_deref(), Some(expected), "{text}");
         }
@@ -307,7 +313,6 @@ mod tests {
             "don't run the migration, just show me the sql",
             "we use angular here",
             "drop the table",
-            "let's drop support for python 3.8",
             "use brave search to find the answer",
             "let's do a quick check",
             "make it read the cache first rather than asking the server",
