@@ -123,14 +123,18 @@ pub(super) fn either_or_question(text: &str) -> Option<String> {
     Some(clip(question.text, MAX_TEXT_CHARS).into_owned())
 }
 
-/// What the last question of a text asks to do, if it is a way of doing something and not a step of work: "Should I
-/// switch to X?", "Want me to keep the old route?".
+/// Verbs of work that decides nothing.
+const WORK_VERBS: &str = "commit push run rerun continue proceed test check look investigate review start help explain show deploy open do go \
+    dig try verify take read find search list give walk wait stop send tell share clarify debug analyze explore retry restart \
+    rebase merge pull fetch know see save finish submit post reply wrap summarize begin get";
+
+/// What the last question of a text asks to do, if it is more than a step of work: "Should I switch to X?", "Want me to
+/// add a retry?".
 pub(super) fn asked_way(text: &str) -> Option<(String, String)> {
     static ASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
-            r"\b(?:want me to|like me to|shall (?:i|we)|should (?:i|we)|do you want (?:me )?to|ok to|okay to|can (?:i|we)) (?:just |also |instead |go ahead and )?
-                (?P<way>(?:use|switch|migrate|replace|adopt|keep|drop|remove|rename|split|store|default|convert|bump|upgrade|downgrade|pin|
-                disable|enable|go with|stick with|move|make it|turn) .{3,})",
+            r"\b(?:want me to|like me to|shall (?:i|we)|should (?:i|we)|do you want (?:me )?to|ok to|okay to|can (?:i|we)) (?:just |also |instead |
+                now |first |go ahead and |proceed to )*(?P<way>[a-z]+ .{3,})",
         )
     });
     let line =
@@ -140,6 +144,10 @@ pub(super) fn asked_way(text: &str) -> Option<(String, String)> {
     let last = sentences.last().filter(|last| !last.text.contains(" or "))?;
     let way = ASKED.as_ref()?.captures(&last.masked)?.name("way")?;
     let asked = last.text.get(way.range())?.trim_end_matches(['?', '*', ' ', ')']);
+    let verb = asked.split_whitespace().next().unwrap_or_default();
+    if WORK_VERBS.split_whitespace().any(|known| known.eq_ignore_ascii_case(verb)) {
+        return None;
+    }
     Some((clip(&asked.to_lowercase(), MAX_WAY_CHARS).into_owned(), clip(last.text, MAX_TEXT_CHARS).into_owned()))
 }
 
