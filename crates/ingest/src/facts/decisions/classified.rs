@@ -48,7 +48,8 @@ pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -
     let kind = kind_by_words(guess, spans.subject.as_ref(), masked)?;
     // Items of a list are steps of a task or parts of a specification; only rules are listed as well.
     let is_rule = matches!(kind, StatementKind::Prefers | StatementKind::Forbids);
-    if (sentence.is_list_item && !is_rule) || (kind == StatementKind::Chooses && is_task(masked)) {
+    let is_ordinary = kind == StatementKind::Chooses && (is_task(masked) || !has_deciding_word(masked));
+    if (sentence.is_list_item && !is_rule) || is_ordinary || is_output(sentence.text) {
         return None;
     }
     let name = |span: Option<Range<usize>>| span_name(text.get(span?)?);
@@ -85,6 +86,25 @@ fn kind_by_words(guess: SentenceGuess, subject: Option<&Range<usize>>, masked: &
         (false, true) => Some(Rejects),
         (false, false) => Some(Chooses),
     }
+}
+
+/// Whether a sentence has a word with which people decide; without one it describes how things are.
+fn has_deciding_word(masked: &str) -> bool {
+    static DECIDES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:let's|lets|let us|we'll|i'll|we will|we're|should|shouldn't|must|want|wanna|wants|would like|i'd|we'd|use|using|go|going|gonna|keep|
+                put|make|makes|stick|instead|not|only|default|defaults|call|called|rename|move|it is|choose|pick|prefer|rather|no need|decid\w*|
+                needs?|ok|okay|yes|yeah|yep|please|pls|just|switch|drop|replace|add|leave|store|take|settled|agreed|final|separate|one|has to|
+                have to|set|turn|enough|fine|live|belongs?|goes|happy with|revert|stay|over|than|do)\b|->|→|^option|^[a-h]$",
+        )
+    });
+    DECIDES.as_ref().is_some_and(|decides| decides.is_match(masked))
+}
+
+/// Whether a line looks like printed output: columns, prompts or signs instead of words.
+fn is_output(text: &str) -> bool {
+    let signs = text.chars().filter(|c| "|=<>{}[]()#$%&*\\/_~^·•│─".contains(*c)).count();
+    text.trim().contains("   ") || text.starts_with(['$', '>', '[', '│', '|']) || signs * 6 > text.chars().count()
 }
 
 /// Length of what announces a statement: "for the record:", "decision:", "fyi,".

@@ -17,6 +17,8 @@ const MAX_QUESTIONS: usize = 10;
 const MAX_TEXT_CHARS: usize = 160;
 /// An answer with more words is a new instruction.
 const MAX_ANSWER_WORDS: usize = 25;
+/// A numbered answer with more words is a text of its own.
+const MAX_NUMBERED_WORDS: usize = 14;
 /// Maximum length of a subject, in characters.
 const MAX_SUBJECT_CHARS: usize = 60;
 
@@ -116,12 +118,23 @@ pub(super) fn numbered_answers(questions: &[NumberedQuestion], reply: &str) -> V
             let Some((number, answer)) = numbered(line[part[0]..part[1]].trim_matches([' ', ',', ';'])) else {
                 continue;
             };
-            if let Some(question) = questions.iter().find(|question| question.number == number) {
+            if let Some(question) = questions.iter().find(|question| question.number == number)
+                && answer.split_whitespace().count() <= MAX_NUMBERED_WORDS
+                && !repeats(&question.text, answer)
+            {
                 found.push(answered(&question.text, answer));
             }
         }
     }
     found
+}
+
+/// Whether a text consists mostly of words of the question: it was pasted back.
+fn repeats(question: &str, answer: &str) -> bool {
+    let question = question.to_lowercase();
+    let words: Vec<&str> = answer.split_whitespace().collect();
+    let known = words.iter().filter(|word| question.contains(&word.to_lowercase())).count();
+    words.len() > 3 && known * 3 >= words.len() * 2
 }
 
 /// The number at the start of a line, and what follows it.

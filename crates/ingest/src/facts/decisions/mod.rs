@@ -9,6 +9,7 @@ mod cues;
 mod decision;
 mod forms;
 mod names;
+mod offers;
 mod options;
 mod plans;
 mod polarity;
@@ -92,11 +93,11 @@ impl DecisionExtractor {
             self.options = options::find_options(text);
             self.question = options::either_or_question(text);
         }
-        if let Some((way, question)) = options::asked_way(text) {
-            // The question is what a "yes" answers, so it is not one about work.
+        if let Some(offer) = offers::find_offer(text) {
+            // The offer is what a "yes" answers, so it is not a question about work.
             self.asks_for_work = false;
             self.open_proposals.clear();
-            let choice = TrackedDecision::proposed(way, &question, None, position);
+            let choice = TrackedDecision::proposed(offer.name, &offer.text, None, position);
             self.open_proposals.push(choice.clone());
             // A question alone proposes nothing; only its answer is a fact.
             return self.track(choice);

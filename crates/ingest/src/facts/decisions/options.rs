@@ -13,8 +13,6 @@ use super::sentences::split_sentences;
 
 /// Maximum number of options in a list.
 const MAX_OPTIONS: usize = 8;
-/// Maximum length of the name of a way, in characters.
-const MAX_WAY_CHARS: usize = 60;
 /// Maximum length of a stored option or question, in characters.
 const MAX_TEXT_CHARS: usize = 240;
 
@@ -123,34 +121,6 @@ pub(super) fn either_or_question(text: &str) -> Option<String> {
     Some(clip(question.text, MAX_TEXT_CHARS).into_owned())
 }
 
-/// Verbs of work that decides nothing.
-const WORK_VERBS: &str = "commit push run rerun continue proceed test check look investigate review start help explain show deploy open do go \
-    dig try verify take read find search list give walk wait stop send tell share clarify debug analyze explore retry restart \
-    rebase merge pull fetch know see save finish submit post reply wrap summarize begin get";
-
-/// What the last question of a text asks to do, if it is more than a step of work: "Should I switch to X?", "Want me to
-/// add a retry?".
-pub(super) fn asked_way(text: &str) -> Option<(String, String)> {
-    static ASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(
-            r"\b(?:want me to|like me to|shall (?:i|we)|should (?:i|we)|do you want (?:me )?to|ok to|okay to|can (?:i|we)) (?:just |also |instead |
-                now |first |go ahead and |proceed to )*(?P<way>[a-z]+ .{3,})",
-        )
-    });
-    let line =
-        text.trim_end().lines().next_back().filter(|line| line.trim_end_matches(['*', ' ', ')']).ends_with('?'))?;
-    let lines = prose_lines(line);
-    let sentences = split_sentences(&lines);
-    let last = sentences.last().filter(|last| !last.text.contains(" or "))?;
-    let way = ASKED.as_ref()?.captures(&last.masked)?.name("way")?;
-    let asked = last.text.get(way.range())?.trim_end_matches(['?', '*', ' ', ')']);
-    let verb = asked.split_whitespace().next().unwrap_or_default();
-    if WORK_VERBS.split_whitespace().any(|known| known.eq_ignore_ascii_case(verb)) {
-        return None;
-    }
-    Some((clip(&asked.to_lowercase(), MAX_WAY_CHARS).into_owned(), clip(last.text, MAX_TEXT_CHARS).into_owned()))
-}
-
 /// Whether a text ends by asking whether to do some work; a bare "yes" then answers that question.
 pub(super) fn ends_with_task_question(text: &str) -> bool {
     static TASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -183,7 +153,8 @@ pub(super) fn chosen_key(text: &str) -> Option<String> {
     let key = |part: &str| TAKES.as_ref()?.captures(part.trim()).map(|found| found["key"].to_lowercase());
     let (first, rest) = line.split_once(", ").unwrap_or((line, ""));
     let is_several = rest.split([' ', ',']).any(|word| word.len() == 1 && word != "a" && word != "i");
-    key(line).or_else(|| if is_several { None } else { key(first) })
+    let marked = line.split_once([')', ':', '.', '-', '—', ',', ';']).map_or("", |(start, _)| start);
+    key(line).or_else(|| if is_several { None } else { key(first).or_else(|| key(marked)) })
 }
 
 /// The alternative of an either-or question that a short reply chooses.
@@ -235,18 +206,6 @@ mod tests {
         assert_eq!(chosen_word("axum", "built on axum or on actix-web?").as_deref(), Some("axum"));
         assert_eq!(chosen_word("axum, we have it", "on axum or on actix-web?").as_deref(), Some("axum"));
         assert_eq!(chosen_word("yes", "axum or yes?"), None);
-    }
-
-    #[test]
-    fn a_way_that_is_asked_for_is_named() {
-        let way = |text: &str| asked_way(text).map(|(way, _)| way);
-        assert_eq!(
-            way("Done.\n\nShould I switch to `pnpm` for the CI jobs?").as_deref(),
-            Some("switch to `pnpm` for the ci jobs")
-        );
-        assert_eq!(way("Want me to keep the old route?").as_deref(), Some("keep the old route"));
-        assert_eq!(way("Want me to commit this?"), None);
-        assert_eq!(way("Should I use A or B?"), None);
     }
 
     #[test]
