@@ -5,14 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use super::super::command::{CommandClass, CommandLine, ShellCommand};
 use super::super::error_forms::concrete_form;
+use super::super::packages::installed_packages;
 use super::super::sink::{FactSink, command_entity, observed_fact};
 use super::attempt::{FixAttempt, select_attempt};
 use super::call::{
     follows_advice, formats_same, is_call_error, is_corrected_call, is_format_issue, is_same_call, ran_nothing,
     same_folder, shows_success,
 };
-use super::change::{AttemptedChange, Likelihood};
-use super::inner_check::runs_same_check;
+use super::change::{AttemptedChange, ChangeKind, Likelihood};
+use super::inner_check::{runs_check_of_same_name, runs_same_check};
 use super::relation::ErrorWords;
 use super::{MAX_TEXT_CHARS, verifies};
 
@@ -209,7 +210,10 @@ impl OpenFailure {
             return FixVerdict::CalledDifferently;
         }
         let is_changed = changes.iter().any(|change| change.number > self.since);
-        let is_same_check = || is_changed && runs_same_check(&self.error.message, &mine, later);
+        let is_same_check = || {
+            let is_installed = || runs_check_of_same_name(&mine, later) && self.has_installed_missing_package(changes);
+            is_changed && (runs_same_check(&self.error.message, &mine, later) || is_installed())
+        };
         if shows_success(&mine, later) || is_same_check() {
             let is_elsewhere = !same_folder(self.folder.as_deref(), folder);
             let is_placed = folder.is_some() && folder != self.folder.as_deref();
@@ -252,6 +256,15 @@ impl OpenFailure {
     /// Whether a later call, which failed in another way, adds what the message asks for.
     pub(super) fn is_advised(&self, later: &ShellCommand, message: &str) -> bool {
         self.error.concrete != concrete_form(message) && follows_advice(&self.error.message, &self.command(), later)
+    }
+
+    /// Whether a package was installed that the error names.
+    fn has_installed_missing_package(&self, changes: &[AttemptedChange]) -> bool {
+        let mut mine = changes.iter().filter(|change| change.number > self.since && change.kind == ChangeKind::Ran);
+        mine.any(|change| {
+            let names = installed_packages(&change.what);
+            names.iter().any(|name| is_word_in(name, &self.error.message))
+        })
     }
 
     /// Whether one of the changes names what the error names.
@@ -333,6 +346,13 @@ impl OpenFailure {
             ..observed_fact(entry, Predicate::FixedBy, Entity::new(EntityKind::Error, &error.signature))
         }
     }
+}
+
+/// Whether a name occurs in a text, and not only as a part of another one.
+fn is_word_in(name: &str, text: &str) -> bool {
+    let is_outside = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '/' | '@'));
+    text.match_indices(name)
+        .any(|(at, _)| is_outside(text[..at].chars().next_back()) && is_outside(text[at + name.len()..].chars().next()))
 }
 
 /// The lines that support it: the failure and the changes.

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::command::ShellCommand;
+use super::verifies;
 
 /// A kind of check: how its errors look, and the words in the names of commands that run it.
 struct InnerCheck {
@@ -43,6 +44,13 @@ pub(super) fn runs_same_check(message: &str, failed: &ShellCommand, later: &Shel
     let may_run_it = |check: &InnerCheck| is_run_by(check, failed) || failed.name.starts_with("git ");
     let mut printed = CHECKS.iter().filter(|check| check.error.as_ref().is_some_and(|error| error.is_match(message)));
     is_whole && printed.any(|check| may_run_it(check) && is_run_by(check, later))
+}
+
+/// Whether a later command runs a check that is called the same, by itself or through a script of the project:
+/// `ultracite check` and `pnpm check`.
+pub(super) fn runs_check_of_same_name(failed: &ShellCommand, later: &ShellCommand) -> bool {
+    let last = |command: &ShellCommand| command.name.rsplit(' ').next().unwrap_or_default().to_owned();
+    verifies(later) && last(failed) == last(later) && later.arguments.iter().all(|word| failed.arguments.contains(word))
 }
 
 #[cfg(test)]
