@@ -30,7 +30,7 @@ static REPEATS_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
         |^(make|gmake)(\[\d+\])?:\ \*\*\* | ELIFECYCLE | ^error:?\ command\ failed | ^found\ \d+\ error | ^error:\ script\ | exited?\ with\ (exit\ )?code
         | ^npm\ (err!|error)\ (code|syscall|path|errno|command|cwd|workspace|location|lifecycle|a\ complete\ log|\s*$) | ^error:?\ process\ completed
         | ^[\s=]*\d+\ (failed|errors?|problems?|failures?)\b | ^failed\ \(|^error\ occurred\ while\ running | ^error:?\s*$ | ^traceback\ \( | ^exit\ (code|status)\ \d
-        | ^FAIL\s*$ | ^\#\ \S+$ | ^error\ Command\ failed | ^test\ result:\ FAILED | ^failed\ to\ compile | failed\ to\ push\ some\ refs | \b[1-9]\d*\ (failed|failures?)\b | \bexit(ed)?(=|:|\ code:?|\ status:?)\s*[1-9] | ^fail(ed)?:?$ | ^tests?\ failed\.?$ | \bERROR\ task\ failed$",
+        | ^FAIL\s*$ | ^\#\ \S+$ | ^error\ Command\ failed | ^test\ result:\ FAILED | ^failed\ to\ compile | failed\ to\ push\ some\ refs | \b[1-9]\d*\ (failed|failures?)\b | \bexit(ed)?(=|:|\ code:?|\ status:?)\s*[1-9] | ^fail(ed)?:?$ | ^tests?\ failed\.?$ | \bERROR\ task\ failed$ | \bwhen\ using\ sourcemap\b",
     )
 });
 
@@ -206,7 +206,7 @@ fn assess_line(line: &str, next: Option<&str>) -> Option<(ErrorClarity, String)>
 fn is_harmless(line: &str) -> bool {
     static CALM: LazyLock<Regex> = LazyLock::new(|| {
         compile(
-            r"(?ix)^(warning|warn|note|info|debug|hint|help|deprecated)\b | \bwarning:\ |\bnote:\ | \.\.\.\ ok$ | \b0\ (errors?|failed|failures?)\b | \bno\ (errors|problems|issues)\b | \bwhen\ using\ sourcemap\b | ^\s*(ok|pass|✓|✔)\s
+            r"(?ix)^(warning|warn|note|info|debug|hint|help|deprecated)\b | \bwarning:\ |\bnote:\ | \.\.\.\ ok$ | \b0\ (errors?|failed|failures?)\b | \bno\ (errors|problems|issues)\b | ^\s*(ok|pass|✓|✔)\s
             | ^\(node:\d+\)\ \w*Warning | ^\$\ | ^>\ \S+@ | \bWARN\b",
         )
     });

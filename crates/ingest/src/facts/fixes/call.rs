@@ -97,7 +97,8 @@ pub(super) fn is_corrected_call(failed: &ShellCommand, later: &ShellCommand) -> 
         return false;
     }
     // `go mod init` does not replace `go mod tidy`: it prepares it.
-    if repairs(later) && !is_same_name {
+    let program = |command: &ShellCommand| command.name.split_once(' ').map(|(program, _)| program.to_owned());
+    if !is_same_name && repairs(later) && program(later).is_some() && program(failed) == program(later) {
         return false;
     }
     is_same_name || is_same_program(failed, later) || word_similarity(failed, later) >= 0.5
@@ -130,8 +131,9 @@ pub(super) fn follows_advice(message: &str, failed: &ShellCommand, later: &Shell
 
 /// Whether formatting was checked and found wanting, so that the program itself can put it right.
 pub(super) fn is_format_issue(message: &str) -> bool {
-    static FORMAT: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?i)(format|style) issues found|^would reformat |not formatted|needs formatting").ok());
+    static FORMAT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)(format|style) issues found|^would reformat |not formatted|needs formatting").ok()
+    });
     FORMAT.as_ref().is_some_and(|pattern| pattern.is_match(message))
 }
 

@@ -49,7 +49,10 @@ pub(super) fn runs_same_check(message: &str, failed: &ShellCommand, later: &Shel
 /// Whether a later command runs a check that is called the same, by itself or through a script of the project:
 /// `ultracite check` and `pnpm check`.
 pub(super) fn runs_check_of_same_name(failed: &ShellCommand, later: &ShellCommand) -> bool {
-    let last = |command: &ShellCommand| command.name.rsplit(' ').next().unwrap_or_default().to_owned();
+    let last = |command: &ShellCommand| {
+        let named = command.arguments.iter().rfind(|word| !word.starts_with('-')).unwrap_or(&command.name);
+        named.rsplit(' ').next().unwrap_or_default().to_owned()
+    };
     verifies(later) && last(failed) == last(later) && later.arguments.iter().all(|word| failed.arguments.contains(word))
 }
 

@@ -163,14 +163,7 @@ impl FixTracker {
     }
 
     /// Reports the failures about a call that another call corrected, though it found something else to complain about.
-    fn close_corrected(
-        &mut self,
-        line: &CommandLine,
-        script: &str,
-        message: &str,
-        entry: &Entry,
-        sink: &mut FactSink,
-    ) {
+    fn close_corrected(&mut self, line: &CommandLine, script: &str, message: &str, entry: &Entry, sink: &mut FactSink) {
         let (now, called) = (self.commands, called_as(script));
         let is_call_error = is_call_error(message);
         let mut open = std::mem::take(&mut self.open);
