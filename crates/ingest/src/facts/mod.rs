@@ -78,7 +78,7 @@ pub fn extract(mut carry: ExtractionState, roots: &[&str], entries: &[&Entry]) -
         work.push(entry, &mut sink);
         carry.diagnoses.confirm_by_fixes(before, sink.facts_mut());
         if !entry.is_abandoned {
-            carry.diagnoses.extract(entry, work.open_error(), sink.facts_mut());
+            carry.diagnoses.extract(entry, work.open_error().as_ref(), sink.facts_mut());
         }
         carry.decisions.extract(entry, sink.facts_mut());
     }
