@@ -1,5 +1,6 @@
-//! Which check printed an error: a command or a hook that runs several checks fails with the error of one of them, and a
-//! later run of that one shows whether the error is gone.
+//! Which check printed an error, so that a later run of that check shows whether the error is gone.
+//!
+//! A command or a hook that runs several checks fails with the error of one of them.
 
 use std::sync::LazyLock;
 
