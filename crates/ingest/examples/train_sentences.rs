@@ -222,7 +222,7 @@ fn known_words(examples: &[&Example]) -> Vec<String> {
     words
 }
 
-/// Logistic regression with a step size per weight (AdaGrad), in a fixed random order.
+/// Logistic regression with a step size per weight (`AdaGrad`), in a fixed random order.
 fn fit(cases: &[Case], classes: usize, min_count: u32) -> Vec<(String, Vec<f64>)> {
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for feature in cases.iter().flat_map(|(features, _, _)| features) {

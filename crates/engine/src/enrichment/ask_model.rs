@@ -1,6 +1,6 @@
 //! Sends one session to the model chunk by chunk and saves the facts it returns.
 
-use rethread_ingest::facts::{command_name, identifying_line, signature};
+use rethread_ingest::facts::{command_name, identifying_line, is_bypass, signature};
 use rethread_llm::{AnswerSchema, ChatError, ChatRequest};
 use rethread_model::{Entity, EntityKind, Fact, Predicate, Session};
 use rethread_recall::{
@@ -152,10 +152,15 @@ fn facts_request(model: &ConfiguredModel, chunk: &FactPromptChunk) -> ChatReques
     own_request("facts", FACTS_SYSTEM_PROMPT, chunk.prompt.clone(), max_output_tokens)
 }
 
-/// Normalizes errors and commands to the names used by rules. `None` if the error is too generic.
+/// Normalizes errors and commands to the names used by rules. `None` if the error is too generic, or if the fix only
+/// switches a check off.
 fn normalize_names(fact: Fact) -> Option<Fact> {
     if fact.subject.kind != EntityKind::Error {
         return Some(fact);
+    }
+    let object = fact.object.as_ref().map_or("", |object| object.name.as_str());
+    if fact.predicate == Predicate::FixedBy && (is_bypass(&fact.detail) || is_bypass(object)) {
+        return None;
     }
     let line = identifying_line(&fact.subject.name);
     let subject = Entity::new(EntityKind::Error, signature(line.as_deref().unwrap_or(&fact.subject.name))?);

@@ -54,12 +54,12 @@ pub(crate) fn run_plan(
         senders.into_iter().map(|sender| Mutex::new(Some(sender))).collect();
     let (jobs, senders) = (&plan.jobs, &senders);
     thread::scope(|scope| {
+        let _released = ReleaseOnDrop(&gate);
         for _ in 0..workers {
             scope.spawn(|| read_jobs(jobs, senders, &next, &gate, &filter, redactor));
         }
         let mut sync_progress = SyncProgress::new(tally, engine.now(), extracts_facts);
         let written = write_all(store, ChunkFeed::new(jobs, receivers, &gate), &mut sync_progress, progress);
-        gate.release_all();
         written.map(|()| sync_progress.needs_another_pass)
     })
 }
@@ -198,7 +198,9 @@ fn read_jobs(
     loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
         let Some(job) = jobs.get(number) else { return };
-        gate.wait_for(number);
+        if !gate.wait_for(number) {
+            return;
+        }
         let sender = senders[number].lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(sender) = sender else { continue };
         let reading = || read_transcript(job, filter, redactor, &mut |chunk| sender.send(Ok(chunk)).is_ok());
@@ -219,20 +221,27 @@ struct ReadAheadGate {
 }
 
 impl ReadAheadGate {
-    fn wait_for(&self, number: usize) {
+    /// Waits until the writer comes near a file. False if it has stopped.
+    fn wait_for(&self, number: usize) -> bool {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         while number >= written.saturating_add(FILES_AHEAD) {
             written = self.advanced.wait(written).unwrap_or_else(PoisonError::into_inner);
         }
+        *written != usize::MAX
     }
 
     fn advance_to(&self, number: usize) {
         *self.written.lock().unwrap_or_else(PoisonError::into_inner) = number;
         self.advanced.notify_all();
     }
+}
 
-    /// Releases all workers, after the writer has stopped.
-    fn release_all(&self) {
-        self.advance_to(usize::MAX);
+/// Releases all workers when the writer stops. It may panic, and a scope waits for its threads before it passes that on:
+/// a worker that nothing wakes would keep the process forever.
+struct ReleaseOnDrop<'a>(&'a ReadAheadGate);
+
+impl Drop for ReleaseOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.advance_to(usize::MAX);
     }
 }

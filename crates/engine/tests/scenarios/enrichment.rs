@@ -119,6 +119,21 @@ fn model_adds_facts_that_cite_entries() {
 }
 
 #[test]
+fn fixes_of_a_model_that_switch_a_check_off_are_dropped() {
+    // D36
+    let home = home(1);
+    let fix = |detail: &str| {
+        json!({"predicate": "fixed_by", "subject": "error: the import of parts is unused", "object": "npm run lint",
+            "state": null, "detail": detail, "reason": null, "lines": [2]})
+    };
+    let reported = json!([fix("added // eslint-disable-next-line"), fix("removed the import of parts")]);
+    let server = StubModel::with_replies(vec![facts_reply(&reported)]);
+    let report = enrich(&engine(&home, &server, 600, &[]));
+    assert_eq!((report.sessions[0].added, report.sessions[0].dropped), (1, 1));
+    assert!(added(&home).iter().all(|fact| !fact.detail.contains("eslint-disable")));
+}
+
+#[test]
 fn known_facts_are_not_added_and_re_extraction_keeps_model_facts() {
     // L003-17
     let home = TestHome::new();

@@ -56,6 +56,23 @@ fn line_by_line_sync_equals_whole_sync() {
 }
 
 #[test]
+fn panic_of_the_writer_ends_the_sync_and_loses_nothing() {
+    // More files than the workers may be ahead: some of them wait when the writer stops.
+    let home = TestHome::new();
+    for number in 0..60 {
+        let session = TranscriptBuilder::new(&format!("00000000-0000-4000-8000-{number:012}"));
+        home.write(&format!(".claude/projects/-p/{number}.jsonl"), session.user("Read every file").build());
+    }
+    let engine = home.engine();
+    let stop = || engine.sync().run(&SyncRequest::default(), &mut |_| std::panic::resume_unwind(Box::new("stopped")));
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(stop)).is_err());
+    drop(engine);
+    home.sync();
+    let counts = home.store().session_counts_by_agent().unwrap();
+    assert_eq!(counts.iter().map(|(_, sessions)| sessions).sum::<u64>(), 60);
+}
+
+#[test]
 fn incomplete_last_line_waits_for_its_end() {
     // L000-02
     // S000-14: a sync while the agent is writing.

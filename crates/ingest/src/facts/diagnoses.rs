@@ -71,15 +71,15 @@ struct OpenDiagnosis {
 
 impl DiagnosisTracker {
     /// Extracts diagnoses from the next entry. `error` is the failure that is open now.
-    pub(super) fn extract(&mut self, entry: &Entry, error: Option<DiagnosedError>, facts: &mut Vec<Fact>) {
+    pub(super) fn extract(&mut self, entry: &Entry, error: Option<&DiagnosedError>, facts: &mut Vec<Fact>) {
         match entry.kind {
             EntryKind::Prompt | EntryKind::Answer => {
                 self.apply_reply(entry, facts);
                 self.topic = prompt_topic(&entry.text);
                 self.is_investigating = reports_problem(&entry.text);
-                self.extract_text(entry, Speaker::Human, error.as_ref(), facts);
+                self.extract_text(entry, Speaker::Human, error, facts);
             }
-            EntryKind::AssistantText => self.extract_text(entry, Speaker::Assistant, error.as_ref(), facts),
+            EntryKind::AssistantText => self.extract_text(entry, Speaker::Assistant, error, facts),
             EntryKind::Call => self.is_investigating |= error.is_some(),
             _ => {}
         }

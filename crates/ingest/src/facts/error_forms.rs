@@ -60,8 +60,10 @@ pub fn signature(line: &str) -> Option<String> {
 
 /// The concrete form of an error: like its signature, but with names and paths.
 pub fn concrete_form(line: &str) -> String {
+    // The path of a test depends on where it is run.
+    static TEST_FOLDERS: LazyLock<Regex> = LazyLock::new(|| compile(r"[\w@./-]*/([\w.-]+::)"));
     let line = truncate_line(line);
-    let mut text = strip_colors(line).into_owned();
+    let mut text = TEST_FOLDERS.replace_all(&strip_colors(line), "${1}").into_owned();
     for (values, name) in VALUES.iter().filter(|(_, name)| !matches!(*name, "<path>" | "<url>")) {
         text = values.replace_all(strip_decoration(&text), *name).into_owned();
     }
@@ -201,6 +203,7 @@ mod tests {
         }
         assert_ne!(signature("error[E0308]: mismatched types"), signature("error[E0309]: mismatched types"));
         assert_ne!(concrete_form("No module named 'a'"), concrete_form("No module named 'b'"));
+        assert_eq!(concrete_form("FAILED tests/test_a.py::test_b"), concrete_form("FAILED test_a.py::test_b"));
         assert_eq!(concrete_form("took 3.1s for 'a'"), concrete_form("took 9s for 'a'"));
     }
 

@@ -16,6 +16,8 @@ enum ErrorClarity {
     NamesError,
     /// Names what failed: `FAILED tests/a.py::b`, `--- FAIL: TestX`.
     NamesFailedPart,
+    /// Only the kind of an error, which says less than the name of the test: `AssertionError`.
+    NamesKind,
     /// Contains a word for failure.
     Mentions,
     /// Only counts or repeats a failure that is named elsewhere.
@@ -28,7 +30,7 @@ static REPEATS_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
         |^(make|gmake)(\[\d+\])?:\ \*\*\* | ELIFECYCLE | ^error:?\ command\ failed | ^found\ \d+\ error | ^error:\ script\ | exited?\ with\ (exit\ )?code
         | ^npm\ (err!|error)\ (code|syscall|path|errno|command|cwd|workspace|location|lifecycle|a\ complete\ log|\s*$) | ^error:?\ process\ completed
         | ^[\s=]*\d+\ (failed|errors?|problems?|failures?)\b | ^failed\ \(|^error\ occurred\ while\ running | ^error:?\s*$ | ^traceback\ \( | ^exit\ (code|status)\ \d
-        | ^FAIL\s*$ | ^\#\ \S+$ | ^error\ Command\ failed | ^test\ result:\ FAILED | ^failed\ to\ compile | failed\ to\ push\ some\ refs | \b[1-9]\d*\ (failed|failures?)\b | \bexit(ed)?(=|:|\ code:?|\ status:?)\s*[1-9] | ^fail(ed)?:?$ | ^tests?\ failed\.?$",
+        | ^FAIL\s*$ | ^\#\ \S+$ | ^error\ Command\ failed | ^test\ result:\ FAILED | ^failed\ to\ compile | failed\ to\ push\ some\ refs | \b[1-9]\d*\ (failed|failures?)\b | \bexit(ed)?(=|:|\ code:?|\ status:?)\s*[1-9] | ^fail(ed)?:?$ | ^tests?\ failed\.?$ | \bERROR\ task\ failed$ | \bwhen\ using\ sourcemap\b",
     )
 });
 
@@ -36,17 +38,19 @@ static NAMES_ERROR: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"(?x)^(error|Error|ERROR|fatal|FATAL|panic|Fatal\ error|fatal\ error|E)(\[\w+\])?(:\ |\s{2,})\S
         | ^[\w.:/\\@-]*[A-Za-z](Error|Exception|NotEstablished|NotFound|Failure)(\ \[\w+\])?:\ \S
-        | ^[\w.:]+(Error|Exception)$
         | ^E\ {2,}\S
         | (^|[\ :)])(error|Error)(\ TS\d+|\[[\w-]+\])?:\ \S
         | ^\S+[.]\w{1,5}(:\d+){1,2}:\ (?i:error|undefined|cannot|syntax|expected|undeclared|unexpected|missing|invalid|too\ many|not\ enough|no\ required|could\ not|undefined|imported\ and|declared\ and|assignment|unknown|got\ |want|redeclared|E\d{3}\ |F\d{3}\ ) 
-        | ^\S+[.]\w{1,5}:\d+:\d+:\s+\S
+        | ^(\[[\w:./-]+\]\s+)?\S+[.]\w{1,5}:\d+:\d+:\s+\S
+        | ^\[?ERR_[A-Z_]+\]?\s+\S
         | ^\s*\d+:\d+\s+error\s+\S
         | ^npm\ (error|ERR!)\ \S | ^Failure/Error: | ^ld:\ |undefined\ reference\ to | ^\s*!\s*\[rejected\] | ^assertion\b | ^AssertionError | ^\(eval\):\d+: 
         | :\ (command\ not\ found|No\ such\ file\ or\ directory|Permission\ denied|not\ found)\b | ^curl:\ \(\d+\) | ^psql:\ | ^Permission\ denied
         | ^(bash|zsh|sh|/bin/\w+):\ ",
     )
 });
+
+static NAMES_KIND: LazyLock<Regex> = LazyLock::new(|| compile(r"^[\w.:]+(Error|Exception)$"));
 
 static NAMES_FAILED_PART: LazyLock<Regex> = LazyLock::new(|| {
     compile(
@@ -58,7 +62,7 @@ static MENTIONS: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"(?ix)\b(fail(ed|ure|s)?|error|cannot|can't|couldn't|could\ not|unable\ to|not\ found|denied|refused|missing|invalid|undefined|
         unexpected|no\ such|already\ (exists|in\ use|used)|mismatch(ed)?|rejected|conflict|unrecognized|unknown|unsupported|does\ not|doesn't|
-        not\ (a|an|set|installed|recognized|supported|allowed|found|exist|contain)|required|must\ be|no\ space|is\ not|nothing\ to|no\ matches|no\ module|has\ no)\b",
+        not\ (a|an|set|installed|recognized|supported|allowed|found|exist|contain)|required|must\ be|no\ space|is\ not|nothing\ to|no\ matches|no\ module|has\ no|requires)\b",
     )
 });
 
@@ -117,11 +121,10 @@ static ERROR_CUES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         "nknown",
         "nsupported",
         "not ",
-        "equired",
+        "equire",
         "must be",
         "no ",
         "No ",
-        "required",
         "E  ",
         "eval",
         "NotEst",
@@ -186,13 +189,17 @@ fn assess_line(line: &str, next: Option<&str>) -> Option<(ErrorClarity, String)>
     if REPEATS_FAILURE.is_match(line) || REPEATS_FAILURE.is_match(bare) {
         return keep(ErrorClarity::RepeatsFailure);
     }
+    if NAMES_KIND.is_match(bare) {
+        return keep(ErrorClarity::NamesKind);
+    }
     if NAMES_ERROR.is_match(line) || NAMES_ERROR.is_match(bare) {
         return keep(ErrorClarity::NamesError);
     }
     if NAMES_FAILED_PART.is_match(line) {
         return keep(ErrorClarity::NamesFailedPart);
     }
-    MENTIONS.is_match(line).then(|| (ErrorClarity::Mentions, bare.to_owned()))
+    // A single word is a value.
+    (bare.contains(' ') && MENTIONS.is_match(line)).then(|| (ErrorClarity::Mentions, bare.to_owned()))
 }
 
 /// Whether a line with a word for failure reports success, or is only a warning.

@@ -41,6 +41,7 @@ pub use self::error_forms::{concrete_form, is_same_error, signature};
 pub(crate) use self::errors::is_agent_message;
 pub use self::errors::{failure_line, identifying_line};
 pub(crate) use self::fixes::bypass_marker;
+pub use self::fixes::is_bypass;
 pub use self::git::git_note;
 pub use self::git_calls::{GitCall, git_calls};
 pub use self::packages::installed_packages;
@@ -77,7 +78,7 @@ pub fn extract(mut carry: ExtractionState, roots: &[&str], entries: &[&Entry]) -
         work.push(entry, &mut sink);
         carry.diagnoses.confirm_by_fixes(before, sink.facts_mut());
         if !entry.is_abandoned {
-            carry.diagnoses.extract(entry, work.open_error(), sink.facts_mut());
+            carry.diagnoses.extract(entry, work.open_error().as_ref(), sink.facts_mut());
         }
         carry.decisions.extract(entry, sink.facts_mut());
     }

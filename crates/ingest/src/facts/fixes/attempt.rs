@@ -64,10 +64,13 @@ pub(super) fn select_attempt(
     Some(FixAttempt { detail: describe(&chosen, words), lines, is_clear })
 }
 
-/// The changes without those that were taken back.
+/// The changes without those that were taken back, or that a new version of the file replaced.
 fn without_reverted<'c>(changes: &[&'c AttemptedChange]) -> Vec<&'c AttemptedChange> {
     let mut kept: Vec<&AttemptedChange> = Vec::new();
     for change in changes {
+        if change.kind == ChangeKind::Wrote {
+            kept.retain(|earlier| !earlier.is_in_file(&change.what));
+        }
         match kept.iter().rposition(|earlier| earlier.is_reverted_by(change)) {
             Some(at) => drop(kept.remove(at)),
             None => kept.push(change),

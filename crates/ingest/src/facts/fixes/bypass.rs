@@ -107,6 +107,16 @@ pub(crate) fn bypass_marker(before: &str, text: &str) -> Option<&'static str> {
     found.find(|marker| !before.contains(marker))
 }
 
+/// Whether the description of a fix only switches a check off: parts joined by `; `, each `PATH: PIECE`, a command, or a
+/// sentence.
+pub fn is_bypass(detail: &str) -> bool {
+    detail.split("; ").any(|part| {
+        let (path, change) = part.split_once(": ").filter(|(path, _)| !path.contains(' ')).unwrap_or(("", part));
+        let command = part.trim_start_matches("ran ").trim_matches('`');
+        is_bypass_edit(path, change) || is_bypass_command(command)
+    })
+}
+
 /// Whether a described change only switches a check off: `PIECE`, one on each line, for the file at `path`.
 pub(super) fn is_bypass_edit(path: &str, change: &str) -> bool {
     change.lines().any(|piece| {
@@ -231,12 +241,29 @@ mod tests {
         }
     }
 
+    #[test]
+    fn descriptions_of_a_bypass_are_recognized() {
+        for detail in [
+            "a.ts: + // eslint-disable-next-line",
+            "src/a.ts: x → y; ran `git commit --no-verify -m x`",
+            "tests/a.py: - def test_sum(): assert sum([1]) == 1",
+            "Committed with --no-verify",
+            "Marked the test with @pytest.mark.skip",
+        ] {
+            assert!(is_bypass(detail), "{detail}");
+        }
+        for detail in ["src/db.ts: max: 5 → max: 20", "ran `npm install yaml`", "Use port 5433: the other is taken"] {
+            assert!(!is_bypass(detail), "{detail}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn any_change_is_accepted(text in "(?s)[a-z0-9 .…→\n+-]{0,60}") {
             is_bypass_edit("tests/a.py", &text);
             is_bypass_edit("a", &format!("threshold {text} → threshold {text}"));
             is_bypass_command(&text);
+            is_bypass(&text);
         }
     }
 }

@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::command::{CommandClass, ShellCommand, is_same_command, word_similarity};
-use super::super::errors::is_usage_error;
+use super::super::errors::{is_missing_folder, is_usage_error};
 use super::super::tables::{FORMATTING_FLAGS, NARROWING_FLAGS};
+use super::change::repairs;
 use super::verifies;
 
 /// Commands whose arguments differ from call to call, though they do the same.
@@ -91,10 +92,62 @@ pub(super) fn is_call_error(signature: &str) -> bool {
 
 /// Whether a later call is the failed one, corrected.
 pub(super) fn is_corrected_call(failed: &ShellCommand, later: &ShellCommand) -> bool {
-    if later.class == CommandClass::ReadOnly || is_narrower(failed, later) {
+    let is_same_name = same_name(failed, later);
+    if (later.class == CommandClass::ReadOnly && !is_same_name) || is_narrower(failed, later) {
         return false;
     }
-    same_name(failed, later) || is_same_program(failed, later) || word_similarity(failed, later) >= 0.5
+    // `go mod init` does not replace `go mod tidy`: it prepares it.
+    let program = |command: &ShellCommand| command.name.split_once(' ').map(|(program, _)| program.to_owned());
+    if !is_same_name && repairs(later) && program(later).is_some() && program(failed) == program(later) {
+        return false;
+    }
+    is_same_name || is_same_program(failed, later) || word_similarity(failed, later) >= 0.5
+}
+
+/// Whether the shell or git could not make sense of a call, which also concerns commands that only read.
+pub(super) fn is_malformed_call(message: &str) -> bool {
+    static MALFORMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)statement separator|^fatal: (ambiguous argument|unrecognized argument|bad revision)|event not found|bad substitution").ok()
+    });
+    MALFORMED.as_ref().is_some_and(|pattern| pattern.is_match(message))
+}
+
+/// Whether a call was so wrong that nothing ran.
+pub(super) fn ran_nothing(message: &str) -> bool {
+    static NOTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)^error: file or directory not found|command not found|unknown (option|flag)|unrecognized (option|argument)|missing script|unexpected argument|no such (command|option)|invalid option").ok()
+    });
+    is_missing_folder(message) || NOTHING.as_ref().is_some_and(|pattern| pattern.is_match(message))
+}
+
+/// Whether a later call adds a flag that the message names.
+pub(super) fn follows_advice(message: &str, failed: &ShellCommand, later: &ShellCommand) -> bool {
+    let named = |word: &String| {
+        let flag = word.split('=').next().unwrap_or_default();
+        flag.len() > 3 && flag.starts_with("--") && message.contains(flag.trim_start_matches('-'))
+    };
+    same_name(failed, later) && later.arguments.iter().any(|word| !failed.arguments.contains(word) && named(word))
+}
+
+/// Whether formatting was checked and found wanting, so that the program itself can put it right.
+pub(super) fn is_format_issue(message: &str) -> bool {
+    static FORMAT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)(format|style) issues found|^would reformat |not formatted|needs formatting").ok()
+    });
+    FORMAT.as_ref().is_some_and(|pattern| pattern.is_match(message))
+}
+
+/// Whether a later call formats what the failed one only checked.
+pub(super) fn formats_same(failed: &ShellCommand, later: &ShellCommand) -> bool {
+    let checks = |word: &&String| matches!(word.as_str(), "--check" | "-c" | "--list-different" | "-l" | "--diff");
+    let writes = |word: &&String| matches!(word.as_str(), "--write" | "-w" | "--fix");
+    let rest = |command: &ShellCommand| -> Vec<String> {
+        command.arguments.iter().filter(|word| !checks(word) && !writes(word)).cloned().collect()
+    };
+    same_name(failed, later)
+        && failed.arguments.iter().any(|word| checks(&word))
+        && !later.arguments.iter().any(|word| checks(&word))
+        && rest(failed) == rest(later)
 }
 
 /// Whether two commands run the same program or script under another name: `python` and `python3`, `npm run lnt` and

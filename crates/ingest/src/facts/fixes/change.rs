@@ -79,6 +79,20 @@ impl AttemptedChange {
         self.kind == ChangeKind::Edited && later.kind == self.kind && later.what == self.what && reversed()
     }
 
+    /// Whether it changed or removed this file and nothing else.
+    pub(super) fn is_in_file(&self, path: &str) -> bool {
+        match self.kind {
+            ChangeKind::Edited | ChangeKind::Wrote => self.what == path,
+            ChangeKind::Ran => {
+                let mut words = self.what.split_whitespace().skip(1).filter(|word| !word.starts_with('-'));
+                self.what.starts_with("rm ")
+                    && words.next().is_some_and(|word| word.ends_with(path))
+                    && words.next().is_none()
+            }
+            ChangeKind::RanOther | ChangeKind::Hidden => false,
+        }
+    }
+
     /// How likely it is to have fixed the error of a command.
     pub(super) fn likelihood(&self, failed: &str, words: &ErrorWords) -> Likelihood {
         match self.kind {
@@ -140,7 +154,7 @@ pub(super) fn change_kind(command: &ShellCommand) -> Option<ChangeKind> {
 }
 
 /// Whether the words of a command say that it changes something.
-fn repairs(command: &ShellCommand) -> bool {
+pub(super) fn repairs(command: &ShellCommand) -> bool {
     let is_one = |word: &str| {
         matches!(
             word,

@@ -4,10 +4,16 @@ use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, Trus
 use serde::{Deserialize, Serialize};
 
 use super::super::command::{CommandClass, CommandLine, ShellCommand};
+use super::super::error_forms::concrete_form;
+use super::super::packages::installed_packages;
 use super::super::sink::{FactSink, command_entity, observed_fact};
 use super::attempt::{FixAttempt, select_attempt};
-use super::call::{is_call_error, is_corrected_call, is_same_call, same_folder, shows_success};
-use super::change::{AttemptedChange, Likelihood};
+use super::call::{
+    follows_advice, formats_same, is_call_error, is_corrected_call, is_format_issue, is_same_call, ran_nothing,
+    same_folder, shows_success,
+};
+use super::change::{AttemptedChange, ChangeKind, Likelihood};
+use super::inner_check::{runs_check_of_same_name, runs_same_check};
 use super::relation::ErrorWords;
 use super::{MAX_TEXT_CHARS, verifies};
 
@@ -122,6 +128,11 @@ impl OpenFailure {
         is_same && same_folder(self.folder.as_deref(), line.folder.as_deref())
     }
 
+    /// Whether the call was so wrong that nothing ran.
+    pub(super) fn ran_nothing(&self) -> bool {
+        ran_nothing(&self.error.message)
+    }
+
     /// Whether both are the same command of git, whose arguments differ from call to call.
     fn is_git_like(&self, other: &ShellCommand) -> bool {
         self.name == other.name && matches!(self.name.as_str(), "git commit" | "git push")
@@ -194,11 +205,16 @@ impl OpenFailure {
         now: u64,
     ) -> FixVerdict {
         let mine = self.command();
-        if self.is_corrected_by(later, folder, called, changes, now) {
+        let is_formatted = is_format_issue(&self.error.message) && formats_same(&mine, later);
+        if is_formatted || self.is_corrected_by(later, folder, called, changes, now) {
             return FixVerdict::CalledDifferently;
         }
         let is_changed = changes.iter().any(|change| change.number > self.since);
-        if shows_success(&mine, later) {
+        let is_same_check = || {
+            let is_installed = || runs_check_of_same_name(&mine, later) && self.has_installed_missing_package(changes);
+            is_changed && (runs_same_check(&self.error.message, &mine, later) || is_installed())
+        };
+        if shows_success(&mine, later) || is_same_check() {
             let is_elsewhere = !same_folder(self.folder.as_deref(), folder);
             let is_placed = folder.is_some() && folder != self.folder.as_deref();
             let is_prepared = later.prefix_words.iter().any(|word| !self.prefix_words.contains(word));
@@ -235,6 +251,20 @@ impl OpenFailure {
             && is_call_error(&self.error.signature)
             && (is_same_call(&mine, later) || is_corrected_call(&mine, later))
             && !self.has_related_change(changes)
+    }
+
+    /// Whether a later call, which failed in another way, adds what the message asks for.
+    pub(super) fn is_advised(&self, later: &ShellCommand, message: &str) -> bool {
+        self.error.concrete != concrete_form(message) && follows_advice(&self.error.message, &self.command(), later)
+    }
+
+    /// Whether a package was installed that the error names.
+    fn has_installed_missing_package(&self, changes: &[AttemptedChange]) -> bool {
+        let mut mine = changes.iter().filter(|change| change.number > self.since && change.kind == ChangeKind::Ran);
+        mine.any(|change| {
+            let names = installed_packages(&change.what);
+            names.iter().any(|name| is_word_in(name, &self.error.message))
+        })
     }
 
     /// Whether one of the changes names what the error names.
@@ -316,6 +346,13 @@ impl OpenFailure {
             ..observed_fact(entry, Predicate::FixedBy, Entity::new(EntityKind::Error, &error.signature))
         }
     }
+}
+
+/// Whether a name occurs in a text, and not only as a part of another one.
+fn is_word_in(name: &str, text: &str) -> bool {
+    let is_outside = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '/' | '@'));
+    text.match_indices(name)
+        .any(|(at, _)| is_outside(text[..at].chars().next_back()) && is_outside(text[at + name.len()..].chars().next()))
 }
 
 /// The lines that support it: the failure and the changes.

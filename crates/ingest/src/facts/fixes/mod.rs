@@ -5,6 +5,7 @@ mod bypass;
 mod call;
 mod change;
 mod failure;
+mod inner_check;
 mod phrases;
 mod relation;
 
@@ -13,8 +14,9 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 pub(crate) use self::bypass::bypass_marker;
+pub use self::bypass::is_bypass;
 use self::bypass::is_bypass_command;
-use self::call::is_call_error;
+use self::call::{is_call_error, is_format_issue, is_malformed_call, ran_nothing};
 use self::change::{AttemptedChange, ChangeKind, change_kind};
 use self::failure::{FixVerdict, OpenFailure, TrackedError, VerifiedFix};
 pub(super) use self::phrases::says_it_works;
@@ -112,8 +114,8 @@ impl FixTracker {
         self.commands += 1;
         let main = line.main();
         // Failing to remove a file that does not exist is not an error worth tracking.
-        let is_minor =
-            main.class == CommandClass::ReadOnly || matches!(main.name.as_str(), "rm" | "rmdir" | "mkdir" | "touch");
+        let is_minor = (main.class == CommandClass::ReadOnly && !is_malformed_call(message))
+            || matches!(main.name.as_str(), "rm" | "rmdir" | "mkdir" | "touch");
         if is_minor {
             return;
         }
@@ -143,11 +145,12 @@ impl FixTracker {
         if error.signature.is_empty() && (is_noise || !message.ends_with("Error")) {
             return;
         }
-        if !is_call_error(message) {
-            self.close_corrected(line, script, entry, sink);
-        }
+        self.close_corrected(line, script, message, entry, sink);
         let now = (self.prompts, self.commands);
-        if let Some(failure) = self.open.iter_mut().find(|failure| failure.matches(line)) {
+        // A call that ran nothing does not show that the error before is gone: both stay open.
+        let has_run = !ran_nothing(message);
+        let is_known = |failure: &&mut OpenFailure| failure.matches(line) && (has_run || failure.ran_nothing());
+        if let Some(failure) = self.open.iter_mut().find(is_known) {
             return failure.record_repeat(error, now, &self.changes, entry, sink);
         }
         if error.signature.is_empty() {
@@ -160,12 +163,14 @@ impl FixTracker {
     }
 
     /// Reports the failures about a call that another call corrected, though it found something else to complain about.
-    fn close_corrected(&mut self, line: &CommandLine, script: &str, entry: &Entry, sink: &mut FactSink) {
+    fn close_corrected(&mut self, line: &CommandLine, script: &str, message: &str, entry: &Entry, sink: &mut FactSink) {
         let (now, called) = (self.commands, called_as(script));
+        let is_call_error = is_call_error(message);
         let mut open = std::mem::take(&mut self.open);
         open.retain_mut(|failure| {
             let folder = line.folder.as_deref();
-            let is_corrected = failure.is_corrected_by(line.main(), folder, called, &self.changes, now);
+            let is_corrected = (!is_call_error || failure.is_advised(line.main(), message))
+                && failure.is_corrected_by(line.main(), folder, called, &self.changes, now);
             if is_corrected && !is_bypass_command(called) {
                 self.fixes.extend(failure.report_other_call(other_call(line, script), entry, sink));
             }
@@ -306,6 +311,10 @@ impl FixTracker {
 
     /// Refutes an earlier fix whose error came back.
     fn refute_fix(&mut self, main: &ShellCommand, error: &TrackedError, entry: &Entry, sink: &mut FactSink) {
+        // Code that was written since must be formatted too.
+        if is_format_issue(&error.message) {
+            return;
+        }
         let Some(at) = self.fixes.iter().rposition(|fix| fix.name == main.name && fix.concrete == error.concrete)
         else {
             return;

@@ -242,7 +242,10 @@ impl ErrorWords {
         let stem = name.split('.').next().unwrap_or_default();
         let is_generic =
             matches!(stem, "" | "index" | "main" | "mod" | "lib" | "test" | "tests" | "utils" | "types" | "config");
-        self.text.contains(&name) || (!is_generic && stem.len() >= 4 && self.words.iter().any(|word| word == stem))
+        // A class is written without the separators of its file.
+        let joined: String = stem.chars().filter(|c| c.is_alphanumeric()).collect();
+        let is_named = |word: &String| word == stem || *word == joined;
+        self.text.contains(&name) || (!is_generic && stem.len() >= 4 && self.words.iter().any(is_named))
     }
 }
 
@@ -266,5 +269,6 @@ mod tests {
         assert!(!words.occur_in("name → type") && !words.occur_in(""));
         assert!(words.name_file("src/settingsManager.ts") && !words.name_file("src/index.ts"));
         assert!(ErrorWords::new("src/db.ts: bad", None).name_file("app/src/db.ts"));
+        assert!(ErrorWords::new("no 'a' on type 'UserList'", None).name_file("src/user-list.ts"));
     }
 }

@@ -28,6 +28,7 @@ pub enum Speaker {
 
 /// What happened before a sentence, as far as it changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each says whether one thing happened, independently of the others")]
 pub struct SentenceContext {
     /// Who wrote it.
     pub speaker: Speaker,

@@ -60,7 +60,8 @@ fn collect(value: &Value, depth: usize, out: &mut Vec<ChangedLines>, sink: &mut 
     }
     match value {
         Value::Object(object) => {
-            if !collect_pairs(object, out, sink) {
+            let is_change = collect_pairs(object, out, sink);
+            if !is_change {
                 object.values().for_each(|value| collect(value, depth + 1, out, sink));
             }
         }
