@@ -4,10 +4,10 @@
 //! `train_sentences train OUT FILE...` trains on labeled sentences (`speaker, class, context, sentence[, group]`, separated
 //! by tabs) and writes `kinds.tsv` and `spans.tsv` to OUT. Lines with a group are real: each group is also predicted by a
 //! model that was trained without its fold.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a development tool that stops at the first problem")]
+#![expect(clippy::unwrap_used, reason = "a development tool that stops at the first problem")]
 
 use std::collections::HashMap;
-use std::io::{BufRead, stdin};
+use std::io::{BufRead, Write, stdin, stdout};
 use std::ops::Range;
 use std::path::Path;
 
@@ -18,6 +18,10 @@ use sentence_model::{
     tokenize,
 };
 use serde_json::{Value, json};
+
+macro_rules! print_line {
+    ($($words:tt)*) => { writeln!(stdout(), $($words)*).unwrap() };
+}
 
 const EPOCHS: usize = 20;
 const FOLDS: u64 = 5;
@@ -35,7 +39,7 @@ fn main() {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["split"] => split(),
         ["train", out, files @ ..] => train_all(Path::new(out), files),
-        _ => println!("usage: train_sentences split | train OUT FILE..."),
+        _ => print_line!("usage: train_sentences split | train OUT FILE..."),
     }
 }
 
@@ -56,7 +60,7 @@ fn split() {
             let context = format_context(sentence.context);
             let speaker = speaker_name(sentence.context.speaker);
             let row = json!({"session": name, "line": sentence.line, "speaker": speaker, "context": context, "text": sentence.text});
-            println!("{row}");
+            print_line!("{row}");
         }
     }
 }
@@ -90,7 +94,7 @@ fn entry(row: &Value, seq: u64) -> Entry {
 }
 
 /// A labeled sentence.
-struct Example {
+struct LabeledSentence {
     context: SentenceContext,
     kind: usize,
     tokens: Vec<SentenceToken>,
@@ -101,21 +105,21 @@ struct Example {
 
 fn train_all(out: &Path, files: &[&str]) {
     let read = |file: &&str| std::fs::read_to_string(file).unwrap();
-    let examples: Vec<Example> =
+    let examples: Vec<LabeledSentence> =
         files.iter().flat_map(|file| read(file).lines().map(example).collect::<Vec<_>>()).collect();
-    println!(
+    print_line!(
         "{} sentences, {} of them real",
         examples.len(),
         examples.iter().filter(|one| one.group.is_some()).count()
     );
     measure(&examples);
     measure_spans(&examples);
-    let all: Vec<&Example> = examples.iter().collect();
+    let all: Vec<&LabeledSentence> = examples.iter().collect();
     std::fs::write(out.join("kinds.tsv"), train_kinds(&all)).unwrap();
     std::fs::write(out.join("spans.tsv"), train_spans(&all)).unwrap();
 }
 
-fn example(line: &str) -> Example {
+fn example(line: &str) -> LabeledSentence {
     let columns: Vec<&str> = line.split('\t').collect();
     let [speaker, class, context, marked, rest @ ..] = columns.as_slice() else { unreachable!("{line}") };
     let (text, ranges) = strip_marks(marked);
@@ -127,7 +131,7 @@ fn example(line: &str) -> Example {
     let marks = (!ranges.is_empty()).then(|| tokens.iter().map(mark_of).collect());
     let kind = StatementKind::ALL.iter().position(|kind| kind.as_str() == *class).unwrap();
     let group = rest.first().map(|group| (*group).to_owned());
-    Example { context: parse_context(speaker, context), kind, tokens, marks, group }
+    LabeledSentence { context: parse_context(speaker, context), kind, tokens, marks, group }
 }
 
 /// A sentence without brackets and braces, and what they enclosed.
@@ -179,12 +183,12 @@ fn speaker_name(speaker: Speaker) -> &'static str {
 }
 
 /// One decision to learn: its features, the right class and how much it counts.
-type Case = (Vec<String>, usize, f64);
+type TrainingCase = (Vec<String>, usize, f64);
 
-fn train_kinds(examples: &[&Example]) -> String {
+fn train_kinds(examples: &[&LabeledSentence]) -> String {
     let words = known_words(examples);
     let is_known = |word: &str| words.binary_search_by(|one| one.as_str().cmp(word)).is_ok();
-    let cases: Vec<Case> = examples
+    let cases: Vec<TrainingCase> = examples
         .iter()
         .map(|one| {
             let weight = if one.group.is_some() { REAL_WEIGHT } else { 1.0 };
@@ -195,8 +199,8 @@ fn train_kinds(examples: &[&Example]) -> String {
     LinearModel::format(&classes, &words, &fit(&cases, classes.len(), MIN_COUNTS.0))
 }
 
-fn train_spans(examples: &[&Example]) -> String {
-    let marked: Vec<&Example> = examples.iter().copied().filter(|one| one.marks.is_some()).collect();
+fn train_spans(examples: &[&LabeledSentence]) -> String {
+    let marked: Vec<&LabeledSentence> = examples.iter().copied().filter(|one| one.marks.is_some()).collect();
     let words = known_words(&marked);
     let is_known = |word: &str| words.binary_search_by(|one| one.as_str().cmp(word)).is_ok();
     let mut cases = Vec::new();
@@ -211,7 +215,7 @@ fn train_spans(examples: &[&Example]) -> String {
     LinearModel::format(&SPAN_MARKS, &words, &fit(&cases, SPAN_MARKS.len(), MIN_COUNTS.1))
 }
 
-fn known_words(examples: &[&Example]) -> Vec<String> {
+fn known_words(examples: &[&LabeledSentence]) -> Vec<String> {
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for token in examples.iter().flat_map(|one| &one.tokens) {
         *counts.entry(&token.word).or_default() += 1;
@@ -223,7 +227,7 @@ fn known_words(examples: &[&Example]) -> Vec<String> {
 }
 
 /// Logistic regression with a step size per weight (`AdaGrad`), in a fixed random order.
-fn fit(cases: &[Case], classes: usize, min_count: u32) -> Vec<(String, Vec<f64>)> {
+fn fit(cases: &[TrainingCase], classes: usize, min_count: u32) -> Vec<(String, Vec<f64>)> {
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for feature in cases.iter().flat_map(|(features, _, _)| features) {
         *counts.entry(feature).or_default() += 1;
@@ -240,7 +244,7 @@ fn fit(cases: &[Case], classes: usize, min_count: u32) -> Vec<(String, Vec<f64>)
         .collect();
     let (mut weights, mut squares) = (vec![vec![0.0; classes]; names.len()], vec![vec![1e-3; classes]; names.len()]);
     let mut order: Vec<usize> = (0..rows.len()).collect();
-    let mut random = Random(7);
+    let mut random = ShuffleOrder(7);
     for _ in 0..EPOCHS {
         random.shuffle(&mut order);
         for &at in &order {
@@ -269,9 +273,9 @@ fn softmax(features: &[usize], weights: &[Vec<f64>], classes: usize) -> Vec<f64>
 }
 
 /// A small generator, so that training gives the same weights every time.
-struct Random(u64);
+struct ShuffleOrder(u64);
 
-impl Random {
+impl ShuffleOrder {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 33
@@ -285,31 +289,31 @@ impl Random {
 }
 
 /// What a model that has not seen an example says about it.
-struct Prediction<'a> {
-    example: &'a Example,
+struct KindPrediction<'a> {
+    example: &'a LabeledSentence,
     kind: usize,
     likelihood: f64,
 }
 
 /// Predicts every real sentence, and every fifth written one, with a model that has not seen its fold.
-fn measure(examples: &[Example]) {
-    let mut found: Vec<Prediction<'_>> = Vec::new();
+fn measure(examples: &[LabeledSentence]) {
+    let mut found: Vec<KindPrediction<'_>> = Vec::new();
     for fold in 0..FOLDS {
-        let in_fold = |at: usize, one: &Example| match &one.group {
+        let in_fold = |at: usize, one: &LabeledSentence| match &one.group {
             Some(group) => group.bytes().map(u64::from).sum::<u64>() % FOLDS == fold,
             None => at as u64 % FOLDS == fold,
         };
         let (held, rest): (Vec<_>, Vec<_>) = examples.iter().enumerate().partition(|(at, one)| in_fold(*at, one));
-        let rest: Vec<&Example> = rest.into_iter().map(|(_, one)| one).collect();
+        let rest: Vec<&LabeledSentence> = rest.into_iter().map(|(_, one)| one).collect();
         let model = LinearModel::parse(&train_kinds(&rest));
         for (_, example) in held {
             let scores = model.score(sentence_features(&example.tokens, example.context, |word| model.knows(word)));
             let kind = scores.best();
-            found.push(Prediction { example, kind, likelihood: scores.likelihood(kind) });
+            found.push(KindPrediction { example, kind, likelihood: scores.likelihood(kind) });
         }
     }
     for (title, is_real) in [("written", false), ("real", true)] {
-        println!("\n{title}: what is stated, whatever its kind");
+        print_line!("\n{title}: what is stated, whatever its kind");
         for (speaker, kinds) in [(Speaker::Human, 1..5), (Speaker::Assistant, 5..8)] {
             for least in [0.5, 0.7, 0.8, 0.9] {
                 print_sum(&found, is_real, speaker, &kinds, least);
@@ -317,7 +321,7 @@ fn measure(examples: &[Example]) {
         }
     }
     for (title, is_real) in [("written", false), ("real", true)] {
-        println!("\n{title}: kind, likelihood at least, right of found, found of labeled");
+        print_line!("\n{title}: kind, likelihood at least, right of found, found of labeled");
         for (speaker, kinds) in [(Speaker::Human, 1..8), (Speaker::Assistant, 5..9)] {
             for kind in kinds {
                 for least in [0.5, 0.7, 0.9] {
@@ -328,37 +332,41 @@ fn measure(examples: &[Example]) {
     }
 }
 
-fn print_kind(found: &[Prediction<'_>], is_real: bool, speaker: Speaker, kind: usize, least: f64) {
+fn print_kind(found: &[KindPrediction<'_>], is_real: bool, speaker: Speaker, kind: usize, least: f64) {
     let of_group = || {
         found.iter().filter(move |one| one.example.group.is_some() == is_real && one.example.context.speaker == speaker)
     };
-    let is_guessed = |one: &&Prediction<'_>| one.kind == kind && one.likelihood >= least;
+    let is_guessed = |one: &&KindPrediction<'_>| one.kind == kind && one.likelihood >= least;
     let all = of_group().filter(is_guessed).count();
     let right = of_group().filter(is_guessed).filter(|one| one.example.kind == kind).count();
     let labeled = of_group().filter(|one| one.example.kind == kind).count();
     if all + labeled > 0 {
         let name = StatementKind::ALL[kind].as_str();
-        println!("{:<9} {name:<9} {least:.1}  {right:>4} of {all:<4} {right:>4} of {labeled}", speaker_name(speaker));
+        print_line!(
+            "{:<9} {name:<9} {least:.1}  {right:>4} of {all:<4} {right:>4} of {labeled}",
+            speaker_name(speaker)
+        );
     }
 }
 
-fn print_sum(found: &[Prediction<'_>], is_real: bool, speaker: Speaker, kinds: &Range<usize>, least: f64) {
+fn print_sum(found: &[KindPrediction<'_>], is_real: bool, speaker: Speaker, kinds: &Range<usize>, least: f64) {
     let of_group = || {
         found.iter().filter(move |one| one.example.group.is_some() == is_real && one.example.context.speaker == speaker)
     };
-    let is_stated = |one: &&Prediction<'_>| kinds.contains(&one.kind) && one.likelihood >= least;
+    let is_stated = |one: &&KindPrediction<'_>| kinds.contains(&one.kind) && one.likelihood >= least;
     let all = of_group().filter(is_stated).count();
     let right = of_group().filter(is_stated).filter(|one| kinds.contains(&one.example.kind)).count();
     let labeled = of_group().filter(|one| kinds.contains(&one.example.kind)).count();
-    println!("{:<9} {least:.1}  right {right} of {all}, found {right} of {labeled}", speaker_name(speaker));
+    print_line!("{:<9} {least:.1}  right {right} of {all}, found {right} of {labeled}", speaker_name(speaker));
 }
 
 /// How often the marked parts are found exactly, or overlap.
-fn measure_spans(examples: &[Example]) {
+fn measure_spans(examples: &[LabeledSentence]) {
     let (mut exact, mut overlapping, mut all) = ([0; 3], [0; 3], [0; 3]);
     for fold in 0..FOLDS as usize {
         let marked = || examples.iter().enumerate().filter(|(_, one)| one.marks.is_some());
-        let rest: Vec<&Example> = marked().filter(|(at, _)| at % FOLDS as usize != fold).map(|(_, one)| one).collect();
+        let rest: Vec<&LabeledSentence> =
+            marked().filter(|(at, _)| at % FOLDS as usize != fold).map(|(_, one)| one).collect();
         let model = LinearModel::parse(&train_spans(&rest));
         for (_, one) in marked().filter(|(at, _)| at % FOLDS as usize == fold) {
             let right = one.marks.as_ref().unwrap();
@@ -380,9 +388,12 @@ fn measure_spans(examples: &[Example]) {
         }
     }
     for mark in 1..3 {
-        println!(
+        print_line!(
             "span {}: {} exact and {} overlapping of {}",
-            SPAN_MARKS[mark], exact[mark], overlapping[mark], all[mark]
+            SPAN_MARKS[mark],
+            exact[mark],
+            overlapping[mark],
+            all[mark]
         );
     }
 }

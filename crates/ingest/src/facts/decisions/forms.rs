@@ -154,7 +154,7 @@ pub(super) fn form_decision(form: &AnsweredForm) -> Option<FormDecision> {
         compile_pattern(
             r"\b(?:like me to (?:do|review|work|start|focus|look|tackle|help)|do next|work on next|start with|
                 what next|ready to|shall i (?:proceed|continue|start|go)|should i (?:proceed|continue|start|go ahead)|
-                would you like to (?:do|proceed|continue)|can you (?:clarify|share|paste|tell|confirm)|
+                would you like to (?:do|proceed|continue)|can you (?:clarify|share|paste|confirm|describe)|
                 what do you mean|what (?:error|output|happens|do you see)|did (?:you|it|that)|have you|are you (?:sure|seeing)|
                 does (?:it|this|that) (?:work|look)|which (?:pr|issue|ticket|commit)|continue\?|proceed\?|
                 commit (?:this|these|the|now)|push (?:this|these|the|now))",

@@ -117,7 +117,7 @@ pub struct SentenceGuess {
 }
 
 impl SentenceGuess {
-    /// How likely something of this sort is stated: decisions and preferences are often hard to tell apart.
+    /// How likely something of this sort is stated: decisions and preferences are often hard to separate.
     pub fn stated_likelihood(self) -> f64 {
         1.0 - self.likelihoods[0]
     }
