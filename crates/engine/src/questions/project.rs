@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use rethread_llm::{AnswerSchema, ChatRequest, NanoUsd};
 use rethread_model::{Tokens, is_unsafe_to_display};
 use rethread_recall::{
-    AnswerItem, AnswerSentence, PROJECT_SYSTEM_PROMPT, ProjectAnswer, QuestionShape, answer_from_evidence,
-    project_answer_schema, project_prompt,
+    AnswerItem, AnswerSentence, PROJECT_SYSTEM_PROMPT, ProjectAnswer, QuestionShape, SentenceSource,
+    answer_from_evidence, project_answer_schema, project_prompt,
 };
 use rethread_store::{PROJECT_QUESTION_MARK, ReadStore, SessionNumber, SessionQuestion, SessionScope};
 use serde_json::Value;
@@ -163,11 +163,17 @@ fn cache_key(
     evidence: &ProjectAnswer,
 ) -> Result<Option<(SessionNumber, u64, String)>, EngineError> {
     let sources = evidence.items.iter().flat_map(|item| &item.sentences).flat_map(|sentence| &sentence.sources);
-    let Some(first) = sources.clone().next() else { return Ok(None) };
-    let Some(session) = store.session_number(first.session)? else { return Ok(None) };
+    let Some(first) = sources.clone().find_map(SentenceSource::session) else { return Ok(None) };
+    let Some(session) = store.session_number(first)? else { return Ok(None) };
     let mut hasher = DefaultHasher::new();
-    for source in sources {
-        source.citation().hash(&mut hasher);
+    for sentence in evidence.items.iter().flat_map(|item| &item.sentences) {
+        for source in &sentence.sources {
+            source.citation().hash(&mut hasher);
+            // A line of a session never changes, a line of a file may.
+            if source.session().is_none() {
+                sentence.text.hash(&mut hasher);
+            }
+        }
     }
     let project = match scope {
         SessionScope::Project(project) => project.as_str(),

@@ -2,12 +2,12 @@
 
 use rethread_model::{EntityKind, EntryKind, FactState, Predicate, Session, relative_path};
 use rethread_recall::{
-    Exchange, FeatureWeights, KnownError, MemoryKind, ProjectEvidence, QuestionShape, SearchHit, SearchInput,
-    SearchQuery, SessionEvidence, TimePhrase, TimeSpan, known_errors, search,
+    Exchange, FeatureWeights, KnownError, MemoryKind, ProjectEvidence, QuestionShape, RuleEvidence, SearchHit,
+    SearchInput, SearchQuery, SessionEvidence, TimePhrase, TimeSpan, known_errors, search,
 };
 use rethread_store::{EntityQuery, FactQuery, ReadStore, SessionFilter, SessionKey, SessionNumber, SessionScope};
 
-use crate::{AskingSession, EngineError, FileRequest, FixRequest, QuestionService};
+use crate::{AskingSession, DecisionRequest, EngineError, FileRequest, FileRule, FixRequest, QuestionService};
 
 /// Hits from which exchanges are taken.
 const MAX_HITS: usize = 40;
@@ -70,10 +70,27 @@ impl QuestionService<'_> {
             facts: facts(&KNOWLEDGE)?,
             events: if wants_events { facts(&EVENTS)? } else { Vec::new() },
             errors: self.printed_errors(question, shape, scope)?,
+            rules: self.rules(scope)?,
             files: self.file_histories(store, shape, scope)?,
             exchanges: self.exchanges(store, question, scope, own)?,
             sessions: self.newest_sessions(store, question, shape, scope, own)?,
         })
+    }
+
+    /// The rules in files for agents, as they are now.
+    fn rules(self, scope: &SessionScope) -> Result<Vec<RuleEvidence>, EngineError> {
+        let request = DecisionRequest { scope: scope.clone(), ..DecisionRequest::default() };
+        let rules = self.engine.facts().file_rules(&request)?.into_iter().map(
+            |FileRule { rule, statement, path, line, .. }| RuleEvidence {
+                predicate: rule.predicate,
+                subject: rule.subject,
+                instead: rule.instead,
+                statement,
+                path,
+                line,
+            },
+        );
+        Ok(rules.collect())
     }
 
     /// Errors that are printed in the question and known.

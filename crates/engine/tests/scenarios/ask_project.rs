@@ -213,7 +213,7 @@ fn model_answers_from_the_evidence_and_the_answer_is_cached() {
     assert!(again.cached && again.tokens.total() == 0);
     assert_eq!(server.bodies().len(), 1);
     assert!(ask(&engine, "which color has the zeppelin?").model.is_none(), "nothing is sent if nothing is known");
-    let session = first.answer.items[0].sentences[0].sources[0].session.to_string();
+    let session = first.answer.items[0].sentences[0].sources[0].session().unwrap().to_string();
     let other = engine.sessions().list(&rethread_engine::SessionListRequest::default()).unwrap();
     let other = other.into_iter().find(|listed| listed.session.id.to_string() != session).unwrap();
     let target = ForgetTarget::Sessions(vec![other.session.id.to_string()]);

@@ -7,6 +7,7 @@ mod agents_found;
 mod aliases;
 mod ask;
 mod ask_project;
+mod ask_wordings;
 mod asking_session;
 mod awareness;
 mod board;

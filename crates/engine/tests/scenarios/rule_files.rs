@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
-use rethread_engine::{DecisionRequest, SessionScope};
+use rethread_engine::{AskRequest, DecisionRequest, SessionScope};
 use rethread_model::Predicate;
 use rethread_testing::{TestHome, TranscriptBuilder};
 
@@ -89,4 +89,23 @@ fn huge_files_are_read_in_part() {
     let rules: Vec<String> = (0..1000).map(|number| format!("- Use tool{number}")).collect();
     home.write("app/AGENTS.md", rules.join("\n"));
     assert_eq!(home.engine().facts().file_rules(&within(&project)).unwrap().len(), 200);
+}
+
+#[test]
+fn rules_in_files_answer_questions_about_preferences() {
+    // D37, S003-22
+    let (home, project) = home();
+    home.write("app/AGENTS.md", "# App\n\n- Never push to main\n- Use tabs for indentation\n");
+    home.write(".claude/CLAUDE.md", "- Use pnpm instead of npm\n");
+    for (question, words, citation) in [
+        ("may I push to main?", "Never push to main", "AGENTS.md:3"),
+        ("do we use tabs?", "tabs for indentation", "AGENTS.md:4"),
+        ("npm or pnpm?", "pnpm instead of npm", "~/.claude/CLAUDE.md:1"),
+    ] {
+        let request = AskRequest { question: question.to_owned(), ..AskRequest::default() };
+        let scope = SessionScope::Project(project.clone());
+        let answer = home.engine().questions().ask_project(&request, &scope).unwrap().answer;
+        let first = answer.items.first().map_or_else(String::new, |item| item.to_line());
+        assert!(first.contains(words) && first.contains(&format!("[{citation}]")), "{question}: {first}");
+    }
 }

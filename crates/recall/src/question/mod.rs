@@ -11,7 +11,8 @@ pub use answer::{Citation, CitedAnswer, Confidence, MAX_CITATIONS, MAX_EXCERPT_C
 pub use extract::extractive_answer;
 pub use project::{
     AnswerItem, AnswerSentence, Exchange, MemoryKind, PROJECT_SYSTEM_PROMPT, ProjectAnswer, ProjectEvidence,
-    QuestionShape, SentenceSource, SessionEvidence, answer_from_evidence, project_answer_schema, project_prompt,
+    QuestionShape, RuleEvidence, SentenceSource, SessionEvidence, SourcePlace, answer_from_evidence,
+    project_answer_schema, project_prompt,
 };
 pub use prompt::{QuestionPrompt, answer_schema, question_prompt};
 pub(crate) use serialize::entry_text;

@@ -2,7 +2,7 @@
 
 use rethread_engine::{
     AnswerItem, AnswerSentence, AnsweredProjectQuestion, AnsweredQuestion, AskPlan, Citation, HandoffReport,
-    ProjectAskPlan, SentenceSource, SessionScope,
+    ProjectAskPlan, SentenceSource, SessionScope, SourcePlace,
 };
 use rethread_model::{Timestamp, Tokens};
 use schemars::JsonSchema;
@@ -168,9 +168,13 @@ struct AnswerSentenceJson<'a> {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SentenceSourceJson<'a> {
+    /// `SESSION:LINE`, as accepted by `show`, or `FILE:LINE`.
     citation: String,
-    session_id: String,
+    /// Null for a rule in a file.
+    session_id: Option<String>,
     session_name: Option<&'a str>,
+    /// The file of a rule for agents, relative to the project, or to the home directory with `~/`; null for a session.
+    file: Option<&'a str>,
     line: u64,
     #[schemars(with = "Option<TimestampJson>")]
     at: Option<Timestamp>,
@@ -204,8 +208,15 @@ impl<'a> AnswerItemJson<'a> {
     fn new(item: &'a AnswerItem) -> Self {
         let source = |source: &'a SentenceSource| SentenceSourceJson {
             citation: source.citation(),
-            session_id: source.session.to_string(),
-            session_name: source.session_name.as_deref(),
+            session_id: source.session().map(|id| id.to_string()),
+            session_name: match &source.place {
+                SourcePlace::Session { name, .. } => name.as_deref(),
+                SourcePlace::RuleFile { .. } => None,
+            },
+            file: match &source.place {
+                SourcePlace::Session { .. } => None,
+                SourcePlace::RuleFile { path } => Some(path),
+            },
             line: source.line,
             at: source.at,
         };

@@ -8,6 +8,7 @@ use rethread_store::FactRow;
 use super::events::{event_candidates, file_item};
 use super::fact_items::{FactCandidate, FactReader};
 use super::passages::{Exchange, PassageCandidate, USER_SAID, passages};
+use super::rule_items::{RuleEvidence, rule_candidates};
 use super::session_items::{SessionEvidence, session_item};
 use super::shape::QuestionShape;
 use super::terms::{QuestionTerms, TermSet, TermSplitter};
@@ -24,7 +25,7 @@ const MAX_CHARS: usize = 2_200;
 /// Items below this share of the best score are not shown.
 const MIN_SHARE_OF_BEST: f32 = 0.55;
 /// Exchanges of the same session are joined up to this many sentences, if they fit nearly as well as the best.
-const MAX_PASSAGE_SENTENCES: usize = 5;
+const MAX_PASSAGE_SENTENCES: usize = 7;
 const MIN_SHARE_IN_SESSION: f32 = 0.7;
 /// A fact must cover at least this much of the question, unless the question names its subject.
 const MIN_FACT_COVERAGE: f32 = 0.34;
@@ -36,11 +37,16 @@ const MIN_PASSAGE_COVERAGE: f32 = 0.45;
 const MIN_WEAK_COVERAGE: f32 = 0.25;
 const MIN_FOREIGN_COVERAGE: f32 = 0.2;
 const MANY_WORDS: usize = 4;
+/// Share of a question's words that a text must have if the question names something unknown.
+const MIN_SHARE_WITH_UNKNOWN: f32 = 0.7;
 /// From these scores on, the answer is probably right.
 const GOOD_SCORE: f32 = 0.72;
 const FAIR_SCORE: f32 = 0.5;
+/// From this likelihood on, the wording asks for a memory.
+const LIKELY: f32 = 0.6;
 /// Passages count less than facts that fit as well, because facts are checked.
 const PASSAGE_WEIGHT: f32 = 0.85;
+const UNDATED_PASSAGE_WEIGHT: f32 = 0.7;
 
 /// What the memories have that may answer a question.
 #[derive(Debug, Default)]
@@ -51,6 +57,8 @@ pub struct ProjectEvidence {
     pub events: Vec<FactRow>,
     /// Errors that are printed in the question.
     pub errors: Vec<KnownError>,
+    /// Rules in files for agents.
+    pub rules: Vec<RuleEvidence>,
     /// Files named in the question, with their histories.
     pub files: Vec<(String, Vec<FileTouch>)>,
     /// Exchanges that a search found, best first.
@@ -68,8 +76,8 @@ pub fn answer_from_evidence(
 ) -> ProjectAnswer {
     let mut splitter = TermSplitter::default();
     let terms = QuestionTerms::of(question, &mut splitter);
-    let quoted = passages(&evidence.exchanges, shape, &terms, &mut splitter, now);
-    let chooser = Chooser { shape, terms: &terms, evidence, passages: &quoted, now };
+    let (quoted, known) = passages(&evidence.exchanges, shape, &terms, &mut splitter, now);
+    let chooser = Chooser { shape, terms: &terms, evidence, passages: &quoted, known, now };
     let mut items = chooser.fact_items(&mut splitter);
     items.extend(chooser.file_items(&mut splitter));
     items.extend(chooser.session_items(&mut splitter));
@@ -84,6 +92,8 @@ struct Chooser<'a> {
     terms: &'a QuestionTerms,
     evidence: &'a ProjectEvidence,
     passages: &'a [PassageCandidate],
+    /// Terms of the question that the exchanges have.
+    known: TermSet,
     now: Timestamp,
 }
 
@@ -93,9 +103,11 @@ impl Chooser<'_> {
         let printed: Vec<FactCandidate> =
             self.evidence.errors.iter().filter_map(|error| reader.of_error(error)).collect();
         let mut candidates = reader.candidates(&self.evidence.facts);
+        candidates.extend(rule_candidates(&self.evidence.rules, self.terms, splitter));
         candidates.extend(event_candidates(&self.evidence.events, self.terms, splitter, self.now));
         let sets: Vec<TermSet> = candidates.iter().map(|candidate| candidate.terms).collect();
         let rarity = self.terms.rarity(&sets);
+        let known = sets.iter().fold(self.known, |all, set| all.with(*set));
         let mut items = Vec::new();
         let is_list = self.terms.has_no_topic();
         candidates.sort_by_key(|candidate| Reverse(candidate.at));
@@ -105,7 +117,8 @@ impl Chooser<'_> {
             let is_named = candidate.named >= 1.0;
             let is_topic = self.terms.topic_len_of(candidate.terms) > 0 && (coverage >= MIN_FACT_COVERAGE || is_named);
             let likelihood = self.shape.likelihood(candidate.memory);
-            if !(is_topic || is_list && self.shape.is_mostly(candidate.memory)) {
+            let is_about = self.is_about(self.terms.topic_len_of(candidate.terms), known);
+            if !is_about || !(is_topic || is_list && self.shape.is_mostly(candidate.memory)) {
                 continue;
             }
             let fit = if is_list { 0.7 } else { 0.65 * coverage + 0.4 * candidate.named };
@@ -152,6 +165,18 @@ impl Chooser<'_> {
         fitting.max_by(|a, b| a.item.score.total_cmp(&b.item.score))
     }
 
+    /// Whether a text with this many words of the question is about it. If the question names something that is not
+    /// known at all, nearly all the rest must fit; unless it asks for a decision or a preference, because these hold
+    /// for what is new too.
+    fn is_about(&self, topic_len: usize, known: TermSet) -> bool {
+        let verdicts = [MemoryKind::Decision, MemoryKind::Preference];
+        if verdicts.into_iter().any(|kind| self.shape.likelihood(kind) >= LIKELY) {
+            return true;
+        }
+        let is_most = topic_len >= 2 && topic_len as f32 >= MIN_SHARE_WITH_UNKNOWN * self.terms.topic_len() as f32;
+        is_most || !self.terms.names_unknown(known)
+    }
+
     /// A fact from an exchange that the search found fits better than one from elsewhere.
     fn search_bonus(&self, candidate: &FactCandidate) -> f32 {
         self.passage_of(candidate).map_or(0.0, |passage| 0.2 * passage.item.score.min(1.0))
@@ -192,14 +217,19 @@ impl Chooser<'_> {
         let fitting = self.passages.iter().filter(|passage| {
             let has_half = 2 * passage.topic_len >= self.terms.topic_len();
             let is_weak = passage.coverage >= MIN_WEAK_COVERAGE && (passage.topic_len >= 2 || has_half);
-            passage.topic_len > 0 && (passage.coverage >= least || is_weak || passage.topic_len >= MANY_WORDS)
+            let is_about = self.is_about(passage.topic_len, self.known);
+            is_about
+                && passage.topic_len > 0
+                && (passage.coverage >= least || is_weak || passage.topic_len >= MANY_WORDS)
         });
+        // Passages rarely have a date.
+        let weight = if self.shape.asks_when { UNDATED_PASSAGE_WEIGHT } else { PASSAGE_WEIGHT };
         let mut fitting: Vec<&PassageCandidate> = fitting.collect();
         fitting.sort_by(|a, b| b.item.score.total_cmp(&a.item.score));
         let mut items: Vec<(SessionId, AnswerItem)> = Vec::new();
         for passage in fitting {
             let session = self.evidence.exchanges[passage.exchange].session.id;
-            let item = AnswerItem { score: passage.item.score * PASSAGE_WEIGHT, ..passage.item.clone() };
+            let item = AnswerItem { score: passage.item.score * weight, ..passage.item.clone() };
             match items.iter_mut().find(|(other, _)| *other == session) {
                 // Exchanges of one session about the same are one item.
                 Some((_, first)) if first.sentences.len() + item.sentences.len() <= MAX_PASSAGE_SENTENCES => {

@@ -8,23 +8,24 @@ mod events;
 mod fact_items;
 mod model_answer;
 mod passages;
+mod rule_items;
 mod session_items;
 mod shape;
+mod source;
 mod terms;
 #[cfg(test)]
 mod tests;
 mod wording;
 
-use rethread_model::{Session, SessionId, Timestamp};
-
 use super::Confidence;
-use crate::FactSource;
 
 pub use choose::{ProjectEvidence, answer_from_evidence};
 pub use model_answer::{PROJECT_SYSTEM_PROMPT, project_answer_schema, project_prompt};
 pub use passages::Exchange;
+pub use rule_items::RuleEvidence;
 pub use session_items::SessionEvidence;
 pub use shape::QuestionShape;
+pub use source::{SentenceSource, SourcePlace};
 
 /// What was asked for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,35 +77,6 @@ impl MemoryKind {
             Self::Session => "session",
             Self::Passage => "passage",
         }
-    }
-}
-
-/// Where a sentence of an answer comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SentenceSource {
-    /// Session that says it.
-    pub session: SessionId,
-    /// Name of the session.
-    pub session_name: Option<String>,
-    /// Line in the transcript.
-    pub line: u64,
-    /// Time of the line.
-    pub at: Option<Timestamp>,
-}
-
-impl SentenceSource {
-    /// `SESSION:LINE`, as accepted by `show`.
-    pub fn citation(&self) -> String {
-        format!("{}:{}", self.session, self.line)
-    }
-
-    fn of_fact(source: &FactSource) -> Self {
-        let (session, session_name) = (source.session, source.session_name.clone());
-        Self { session, session_name, line: source.line, at: source.at }
-    }
-
-    fn in_session(session: &Session, line: u64, at: Option<Timestamp>) -> Self {
-        Self { session: session.id, session_name: session.name.clone(), line, at }
     }
 }
 

@@ -31,8 +31,13 @@ pub(super) const USER_SAID: &str = "The user said";
 const SEARCH_WEIGHT: f32 = 0.3;
 /// Entries before a part that count as its context.
 const NEAR_ENTRIES: usize = 3;
-/// A second part of the same exchange is quoted if it fits at least this well, compared with the best.
-const MIN_SECOND_PART: f32 = 0.6;
+/// Other parts of the same exchange are quoted if they fit at least this well, compared with the best.
+const MIN_OTHER_PART: f32 = 0.6;
+/// Maximum number of parts quoted of an exchange, and of one entry.
+const MAX_PARTS: usize = 3;
+const MAX_PARTS_OF_ENTRY: usize = 2;
+/// A command counts less than what was said.
+const CALL_WEIGHT: f32 = 0.7;
 
 /// A prompt with everything that followed, found by a search.
 #[derive(Clone, Debug)]
@@ -91,14 +96,14 @@ struct ReadEntry {
     units: Vec<(Range<usize>, TermSet)>,
 }
 
-/// The best part of each exchange, with how well it fits.
+/// The best part of each exchange, with how well it fits; and the terms of the question that the exchanges have.
 pub(super) fn passages(
     exchanges: &[Exchange],
     shape: &QuestionShape,
     terms: &QuestionTerms,
     splitter: &mut TermSplitter,
     now: Timestamp,
-) -> Vec<PassageCandidate> {
+) -> (Vec<PassageCandidate>, TermSet) {
     let read: Vec<Vec<ReadEntry>> = exchanges.iter().map(|exchange| read_entries(exchange, terms, splitter)).collect();
     let sets: Vec<TermSet> = read.iter().flatten().map(|entry| entry.terms).collect();
     let finder = PartFinder { shape, rarity: terms.rarity(&sets) };
@@ -113,7 +118,15 @@ pub(super) fn passages(
             all.push(PassageCandidate { exchange: index, item, coverage, topic_len: terms.topic_len_of(quoted) });
         }
     }
-    all
+    let known = sets.into_iter().chain(exchanges.iter().flat_map(|one| hit_terms(one, terms, splitter)));
+    let known = known.fold(TermSet::default(), TermSet::with);
+    (all, known)
+}
+
+/// The terms of the entries that the search found, whether they may be quoted or not.
+fn hit_terms(exchange: &Exchange, terms: &QuestionTerms, splitter: &mut TermSplitter) -> Vec<TermSet> {
+    let is_hit = |entry: &&Entry| exchange.hits.iter().any(|(seq, _)| *seq == entry.seq);
+    exchange.entries.iter().filter(is_hit).map(|entry| terms.find(&entry.text, splitter)).collect()
 }
 
 fn read_entries(exchange: &Exchange, terms: &QuestionTerms, splitter: &mut TermSplitter) -> Vec<ReadEntry> {
@@ -212,17 +225,14 @@ impl PartFinder<'_> {
             let near = entries[at.saturating_sub(NEAR_ENTRIES)..at].iter();
             let before = near.fold(TermSet::default(), |all, near| all.with(near.terms));
             let context = PartContext { entry: read.terms, before, topic };
-            parts.extend(self.best_part(exchange, read, at, context));
+            parts.extend(self.best_parts(exchange, read, at, context));
         }
         parts.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
         let is_asked = |read: &ReadEntry| prompt.is_some_and(|prompt| std::ptr::eq(prompt, read));
         let is_reply = |part: &&TextPart| !is_asked(&entries[part.entry]);
         let best = parts.first()?;
         let reply = parts.iter().find(is_reply).filter(|part| part.score > 0.0);
-        let second = reply.and_then(|reply| {
-            let others = parts.iter().filter(|part| part.entry != reply.entry).find(is_reply);
-            others.filter(|part| part.score >= reply.score * MIN_SECOND_PART && part.terms != reply.terms)
-        });
+        let others = reply.map_or_else(Vec::new, |reply| other_parts(reply, parts.iter().filter(is_reply)));
         let said = |part: &TextPart| {
             let entry = &exchange.entries[entries[part.entry].index];
             let text = quote_short(&one_line(&entries[part.entry].text[part.range.clone()]), PART_CHARS + 40);
@@ -232,7 +242,7 @@ impl PartFinder<'_> {
         let mut sentences = Vec::new();
         let mut quoted = TermSet::default();
         let mut score = best.score;
-        for part in reply.into_iter().chain(second) {
+        for part in reply.into_iter().chain(others) {
             let (entry, text) = said(part);
             let place = if sentences.is_empty() {
                 format!(" {}", origin(exchange.session.name.as_deref(), entry.at, now))
@@ -276,12 +286,12 @@ impl PartFinder<'_> {
         (!sentences.is_empty()).then_some((AnswerItem { memory: MemoryKind::Passage, sentences, score }, quoted))
     }
 
-    /// The run of sentences of an entry that fits the question best.
-    fn best_part(&self, exchange: &Exchange, read: &ReadEntry, at: usize, context: PartContext) -> Option<TextPart> {
+    /// The runs of sentences of an entry that fit the question best.
+    fn best_parts(&self, exchange: &Exchange, read: &ReadEntry, at: usize, context: PartContext) -> Vec<TextPart> {
         let entry = &exchange.entries[read.index];
         let found = exchange.hits.iter().find(|(seq, _)| *seq == entry.seq);
         let bonus = found.map_or(0.0, |(_, score)| HIT_BONUS * score);
-        let mut best: Option<TextPart> = None;
+        let mut all: Vec<TextPart> = Vec::new();
         for first in 0..read.units.len() {
             let mut terms = TermSet::default();
             let start = read.units[first].0.start;
@@ -302,8 +312,14 @@ impl PartFinder<'_> {
             }
             let range = start..read.units[last - 1].0.end;
             let score = self.score(entry, &read.text[range.clone()], terms, context) + bonus;
-            if best.as_ref().is_none_or(|best| score > best.score) {
-                best = Some(TextPart { entry: at, range, terms, score });
+            all.push(TextPart { entry: at, range, terms, score });
+        }
+        all.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let mut best: Vec<TextPart> = Vec::new();
+        for part in all {
+            let overlaps = |other: &TextPart| part.range.start < other.range.end && other.range.start < part.range.end;
+            if best.len() < MAX_PARTS_OF_ENTRY && !best.iter().any(overlaps) {
+                best.push(part);
             }
         }
         best
@@ -314,7 +330,7 @@ impl PartFinder<'_> {
         let in_entry = self.rarity.coverage(terms.with(context.entry));
         let near = self.rarity.coverage(terms.with(context.entry).with(context.before));
         let topic = self.rarity.coverage(terms.with(context.entry).with(context.before).with(context.topic));
-        let mut score = own + 0.35 * (in_entry - own) + 0.3 * (near - in_entry) + 0.35 * (topic - near);
+        let mut score = own + 0.5 * (in_entry - own) + 0.15 * (near - in_entry) + 0.35 * (topic - near);
         let lower = text.to_lowercase();
         let has_cue = self.answer_cues().iter().any(|cue| lower.contains(cue));
         if own <= 0.0 {
@@ -327,7 +343,7 @@ impl PartFinder<'_> {
             score *= 0.7;
         }
         let kind = match entry.kind {
-            EntryKind::Call => 0.6,
+            EntryKind::Call => CALL_WEIGHT,
             EntryKind::Prompt | EntryKind::Task => 0.85,
             EntryKind::Summary | EntryKind::Recap => 0.9,
             _ => 1.0,
@@ -364,6 +380,17 @@ impl PartFinder<'_> {
             &[]
         }
     }
+}
+
+/// The best parts beside the first that have other words of the question, best first.
+fn other_parts<'a>(reply: &'a TextPart, parts: impl Iterator<Item = &'a TextPart>) -> Vec<&'a TextPart> {
+    let mut chosen = vec![reply];
+    for part in parts.take_while(|part| part.score >= reply.score * MIN_OTHER_PART) {
+        if chosen.len() < MAX_PARTS && chosen.iter().all(|known| known.terms != part.terms) {
+            chosen.push(part);
+        }
+    }
+    chosen.split_off(1)
 }
 
 /// Whether a text only says what will be done next.

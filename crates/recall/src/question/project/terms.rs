@@ -12,7 +12,9 @@ const MAX_UNKNOWN_SHARE: f32 = 1.2;
 const CUE_WEIGHT: f32 = 0.2;
 
 /// Different spellings of the same word, which people use freely.
-const SYNONYMS: [&str; 25] = [
+const SYNONYMS: [&str; 27] = [
+    "push pushed commit",
+    "store storage stored",
     "image images picture pictures photo photos",
     "http request requests fetch",
     "sign-in signin login",
@@ -41,7 +43,7 @@ const SYNONYMS: [&str; 25] = [
 ];
 
 /// Words of a question that name the kind of answer.
-const CUE_WORDS: &str = "continue option outstanding pending progress recap remind resume status summarize summary unfinished ago catch leave next open step steps off again agree agreed allowed always answer answered avoid avoided avoiding before break breaks broke broken \
+const CUE_WORDS: &str = "stance verdict opinion table candidate continue option outstanding pending progress recap remind resume status summarize summary unfinished ago catch leave next open step steps off again agree agreed allowed always answer answered avoid avoided avoiding before break breaks broke broken \
     cause caused causes causing change changed changes changing choice choose chose chosen come convention \
     conventions day decide decided decision decisions edit edited error errors exactly fail failed failing \
     fails failure failures fix fixed fixes fixing forbidden handle handled happen happened happens help helped \
@@ -51,10 +53,23 @@ const CUE_WORDS: &str = "continue option outstanding pending progress recap remi
     solution solve solved stop stopped style task tasks time today todo touch touched usually want wanted week \
     when work worked working works wrong yesterday yet";
 
+/// Words of general meaning: they describe, but do not name what the question is about.
+const GENERAL_WORDS: &str = "actual actually already anymore anyway anywhere became become becomes big bigger code directly ever everything exist \
+    exists fine good hard hold holds immediately large live lives look looks mean means new now often old planned put \
+    right seem seems simply small somewhere sort still straight supposed sure think tried try turn turned whatever";
+/// Weight of such a word.
+const GENERAL_WEIGHT: f32 = 0.5;
+
+/// Words before a name.
+const WORDS_BEFORE_NAMES: &str = "a about an any at by choose chose from for in into my no of on onto our that the this to use using via with \
+    without";
+
 /// A word of the question with the spellings that count as it.
 struct QuestionTerm {
     forms: Vec<String>,
     weight: f32,
+    /// Whether it stands where a name does: it is what the question is about, and not a verb or an adverb.
+    is_name: bool,
 }
 
 /// The words of a question, stemmed as in the index.
@@ -87,8 +102,19 @@ impl QuestionTerms {
             if known || terms.len() == MAX_TERMS || is_question_word(&raw) {
                 continue;
             }
-            let weight = if is_listed(CUE_WORDS, &raw) { CUE_WEIGHT } else { word_weight(&raw) };
-            terms.push(QuestionTerm { forms: vec![word.text.to_owned(), raw], weight });
+            let before = word_before(question, word.start);
+            let weight = if is_listed(CUE_WORDS, &raw) {
+                CUE_WEIGHT
+            } else if is_listed(GENERAL_WORDS, &raw) {
+                GENERAL_WEIGHT
+            } else if raw == "main" && is_listed("from into on onto to", &before) {
+                // The branch.
+                1.0
+            } else {
+                word_weight(&raw)
+            };
+            let is_name = weight >= 1.0 && is_listed(WORDS_BEFORE_NAMES, &before);
+            terms.push(QuestionTerm { forms: vec![word.text.to_owned(), raw], weight, is_name });
         }
         for term in &mut terms {
             let raw = term.forms.pop().unwrap_or_default();
@@ -109,6 +135,12 @@ impl QuestionTerms {
     /// Number of words that say what the question is about.
     pub(super) fn topic_len(&self) -> usize {
         self.terms.iter().filter(|term| term.weight >= 1.0).count()
+    }
+
+    /// Whether the question names something that none of these texts have: they are hardly about it.
+    pub(super) fn names_unknown(&self, known: TermSet) -> bool {
+        let is_known = |at: usize| known.0 & (1 << at) != 0;
+        self.is_english && self.terms.iter().enumerate().any(|(at, term)| term.is_name && !is_known(at))
     }
 
     /// How many of these terms say what the question is about.
@@ -203,6 +235,15 @@ fn is_question_word(word: &str) -> bool {
     is_listed(WORDS, word)
 }
 
+/// The word before a position of a text, in lower case.
+fn word_before(text: &str, at: usize) -> String {
+    let before = text[..at].trim_end_matches(|c: char| !c.is_alphanumeric());
+    let from = before
+        .rfind(|c: char| !c.is_alphanumeric())
+        .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+    before[from..].to_lowercase()
+}
+
 fn is_english_word(word: &str) -> bool {
     const WORDS: &str = "a and are can did do does for from have how i in is it of on or should that the to was we what when where \
         which who why";
@@ -225,6 +266,19 @@ mod tests {
             [0, 0, 1]
         );
         assert!(is_english_word("why") && is_english_word("(the") && !is_english_word("warum"));
+    }
+
+    #[test]
+    fn names_are_noticed_by_the_word_before_them() {
+        // D17
+        let mut splitter = TermSplitter::default();
+        let mut names_unknown = |question: &str, known: &str| {
+            let terms = QuestionTerms::of(question, &mut splitter);
+            terms.names_unknown(terms.find(known, &mut splitter))
+        };
+        assert!(names_unknown("is there a zeppelin in the parser?", "the parser reads tokens"));
+        assert!(!names_unknown("how does the parser hiccup?", "the parser reads tokens"));
+        assert!(!names_unknown("is there a cache in the parser?", "the parser has a cache"));
     }
 
     #[test]
