@@ -20,7 +20,10 @@ use sentence_model::{
 use serde_json::{Value, json};
 
 macro_rules! print_line {
-    ($($words:tt)*) => { writeln!(stdout(), $($words)*).unwrap() };
+    ($($words:tt)*) => {{
+        let mut out = stdout();
+        writeln!(out, $($words)*).unwrap();
+    }};
 }
 
 const EPOCHS: usize = 20;

@@ -105,7 +105,7 @@ fn rules_in_files_answer_questions_about_preferences() {
         let request = AskRequest { question: question.to_owned(), ..AskRequest::default() };
         let scope = SessionScope::Project(project.clone());
         let answer = home.engine().questions().ask_project(&request, &scope).unwrap().answer;
-        let first = answer.items.first().map_or_else(String::new, |item| item.to_line());
+        let first = answer.items.first().map_or_else(String::new, rethread_engine::AnswerItem::to_line);
         assert!(first.contains(words) && first.contains(&format!("[{citation}]")), "{question}: {first}");
     }
 }

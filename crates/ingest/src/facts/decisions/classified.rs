@@ -48,7 +48,7 @@ pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -
     let kind = kind_by_words(guess, spans.subject.as_ref(), masked)?;
     // Items of a list are steps of a task or parts of a specification; only rules are listed as well.
     let is_rule = matches!(kind, StatementKind::Prefers | StatementKind::Forbids);
-    let is_ordinary = kind == StatementKind::Chooses && (is_task(masked) || !has_deciding_word(masked));
+    let is_ordinary = kind == StatementKind::Chooses && lead == 0 && (is_task(masked) || !has_deciding_word(masked));
     if (sentence.is_list_item && !is_rule) || is_ordinary || is_output(sentence.text) {
         return None;
     }
@@ -95,7 +95,7 @@ fn has_deciding_word(masked: &str) -> bool {
             r"\b(?:let's|lets|let us|we'll|i'll|we will|we're|should|shouldn't|must|want|wanna|wants|would like|i'd|we'd|use|using|go|going|gonna|keep|
                 put|make|makes|stick|instead|not|only|default|defaults|call|called|rename|move|it is|choose|pick|prefer|rather|no need|decid\w*|
                 needs?|ok|okay|yes|yeah|yep|please|pls|just|switch|drop|replace|add|leave|store|take|settled|agreed|final|separate|one|has to|
-                have to|set|turn|enough|fine|live|belongs?|goes|happy with|revert|stay|over|than|do)\b|->|→|^option|^[a-h]$",
+                have to|set|turn|enough|fine|live|belongs?|goes|happy with|revert|stay|stays|over|than|do|will|ship|targeting|from (?:here|now) on|vote)\b|->|→|^option|^[a-h]$",
         )
     });
     DECIDES.as_ref().is_some_and(|decides| decides.is_match(masked))

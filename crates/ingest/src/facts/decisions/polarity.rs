@@ -12,11 +12,11 @@ const DENIES: &str = r"\b(?:no|not|never|don't|do not|dont|doesn't|won't|will no
     must not|avoid|stop|quit|without|drop|dropping|dropped|skip|skipping|scrap|scratch|ditch|ditching|forget|remove|removing|kill|killing|get rid of|
     getting rid of|rip out|isn't|aren't|nah|nope|neither|nothing|less|rather than|instead of|against|hate|dislike|refrain|leave out|
     hold off|hands off|moving off|move off|moving away from|no more|ban|banned|(?:roll back|rollback|revert) (?:the|all|our|those|that|this|it)|out with|
-    enough of|tired of|sick of)\b";
+    enough of|tired of|sick of|rule out|ruled out|ruling out|hard pass|pass on|turn down|turned down|declined|considered and|no go)\b";
 
 /// Words right after a name that turn it down.
 const DENIED: &str = r"^[`'\x22)]* (?:(?:is|are|was|would be|feels|seems) (?:out|overkill|banned|gone|forbidden|dead|off the table|not|no longer|too|
-    way too|just too)|isn't|aren't|won't|can't)\b";
+    way too|just too)|isn't|aren't|won't|can't|(?:idea|thing|plan|approach) is (?:dead|out|gone)|is nice but no)\b";
 
 /// Whether a sentence is against what it names at this place.
 pub(super) fn is_against(masked: &str, name: &Range<usize>) -> bool {
@@ -52,6 +52,8 @@ mod tests {
             ("flags live in a table, not in launchdarkly", "flags live in a table", false),
             ("let's revert to cookie auth", "cookie auth", false),
             ("hands off the prod database", "prod database", true),
+            ("hard pass on styled components", "styled components", true),
+            ("the wizard idea is dead", "wizard", true),
         ] {
             let start = text.find(name).unwrap();
             assert_eq!(is_against(text, &(start..start + name.len())), expected, "{text}");
