@@ -101,6 +101,7 @@ pub(super) fn parse_command_line(line: &str) -> Option<CommandLine> {
     let mut folder = None;
     for (index, simple) in simples.iter().enumerate() {
         if simple.operator == ShellOperator::Pipe {
+            stop_found_processes(commands.last_mut(), simple);
             continue;
         }
         if simple.words.first().is_some_and(|word| word == "cd" || word == "pushd") {
@@ -128,6 +129,15 @@ pub(super) fn parse_command_line(line: &str) -> Option<CommandLine> {
     commands[main].is_certain |= exit == ExitVisibility::Hidden && !is_conditional(indexes[main]);
     let folder = commands[main].folder.take().or(folder);
     Some(CommandLine { commands, main, folder, exit })
+}
+
+/// `lsof -ti:3000 | xargs kill` stops processes, though its first command only reads.
+fn stop_found_processes(command: Option<&mut ShellCommand>, simple: &SimpleCommand) {
+    let stops = simple.words.iter().any(|word| word == "xargs") && simple.words.iter().any(|word| word == "kill");
+    if let Some(command) = command.filter(|_| stops) {
+        "kill".clone_into(&mut command.name);
+        command.text = format!("{} | {}", command.text, written(simple));
+    }
 }
 
 /// The name of the main command of a line.
@@ -383,6 +393,15 @@ mod tests {
             ("git commit -m x", CommandClass::Check),
             ("go vet ./...", CommandClass::Check),
             ("gh pr checks 19", CommandClass::ReadOnly),
+            ("docker system df", CommandClass::ReadOnly),
+            ("docker builder prune -f", CommandClass::Mutating),
+            ("kubectl get pods", CommandClass::ReadOnly),
+            ("kubectl rollout status deploy/a", CommandClass::ReadOnly),
+            ("kubectl rollout restart deploy/a", CommandClass::Mutating),
+            ("npm cache clean --force", CommandClass::Mutating),
+            ("brew services list", CommandClass::ReadOnly),
+            ("brew services restart redis", CommandClass::Mutating),
+            ("systemctl is-active nginx", CommandClass::ReadOnly),
         ] {
             assert_eq!(parse_command_line(line).unwrap().main().class, class, "{line}");
         }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use rethread_model::clip;
 
-use super::error_codes::{CodeMarks, mark_codes};
+use super::error_codes::{CodeMarks, error_codes, is_distinctive_code, mark_codes, without_appended_code};
 use super::errors::{compile, strip_colors, strip_decoration, truncate_line};
 
 /// Maximum length of a signature, in characters.
@@ -44,7 +44,7 @@ static NAMES: LazyLock<Regex> = LazyLock::new(|| compile(r"\b(?:[A-Z]{1,6}\d{2,5
 /// The signature of an error: its identifying line with values, paths and numbers replaced. `None` for lines that would
 /// match any error. Codes such as `E0308` are preserved.
 pub fn signature(line: &str) -> Option<String> {
-    let line = strip_colors(truncate_line(line));
+    let line = strip_colors(truncate_line(without_appended_code(line)));
     let bare = clip(strip_decoration(&line), MAX_COMPARED_CHARS);
     // Codes must survive, so they are replaced by marks first.
     let mut marks = CodeMarks::default();
@@ -60,7 +60,7 @@ pub fn signature(line: &str) -> Option<String> {
 
 /// The concrete form of an error: like its signature, but with names and paths.
 pub fn concrete_form(line: &str) -> String {
-    let line = truncate_line(line);
+    let line = truncate_line(without_appended_code(line));
     let mut text = strip_colors(line).into_owned();
     for (values, name) in VALUES.iter().filter(|(_, name)| !matches!(*name, "<path>" | "<url>")) {
         text = values.replace_all(strip_decoration(&text), *name).into_owned();
@@ -75,6 +75,48 @@ pub fn is_same_error(stored: &str, printed: &str) -> bool {
     match stored.strip_suffix('…').and_then(|begin| begin.rsplit_once(' ')) {
         Some((begin, _)) => begin.len() >= MIN_BEGINNING_BYTES && printed.starts_with(begin),
         None => stored == printed,
+    }
+}
+
+/// What an error line tells about its cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorContent {
+    /// Only a symptom that many causes have: `socket hang up`, a nil pointer, a timeout.
+    Symptom,
+    /// A message without a name of its own: it means the same only for the same command.
+    Message,
+    /// A quoted value, a path, a name or a code of its own.
+    Names,
+}
+
+/// How much an error line tells about its cause.
+pub fn error_content(line: &str) -> ErrorContent {
+    static SYMPTOMS: LazyLock<Regex> = LazyLock::new(|| {
+        compile(
+            r"(?ix)\btimeout\ (?:of\ )?[\d.]+\ ?m?s(?:ec(?:onds?)?)?\ exceeded|\btimed\ out\ (?:in|after)\ [\d.]+\ ?m?s|socket\ hang\ up|nil\ pointer|null\ ?pointer
+            |segmentation\ fault|stack\ (?:size\ exceeded|overflow)|call\ stack|unexpected\ end\ of|unexpected\ eof|index\ out\ of\ (?:range|bounds)|broken\ pipe
+            |connection\ (?:reset|closed|aborted)|ECONNRESET|EPIPE|internal\ server\ error|bad\ gateway|status\ (?:code\ )?[45]\d\d|operation\ was\ aborted
+            |unhandled\ (?:promise\ )?rejection|core\ dumped|out\ of\ memory|division\ by\ zero|borrow(?:ed)?\ mut",
+        )
+    });
+    static OWN_NAMES: LazyLock<Regex> = LazyLock::new(|| {
+        compile(
+            r#"(?x)'[^'\s][^'\n]*'|"[^"\n]+"|`[^`\n]+`|‘[^’\n]+’ | [\w@.-]+[/\\][\w@.-]+ | \b\w+_\w+\b | \b[a-z]+[A-Z]\w*\b | \b[\w-]+@[\w.^~-]+
+            | \b[\w-]+\.(?:[a-z]{1,4}|local|internal)\b | :\ (?:[a-z]\w*[.:])+\w+\s*$ | \b(?:named?|module|package|crate|table|column|script|service|function|method|variable):?\ \w{3,}"#,
+        )
+    });
+    let line = strip_colors(truncate_line(line));
+    let text = strip_decoration(&line);
+    // What precedes the message, such as the name of an exception or of the failed call, is no content.
+    static LEAD: LazyLock<Regex> = LazyLock::new(|| compile(r"^(?:[\w.$\[\]]+:\s+)+"));
+    let message = LEAD.find(text).map_or(text, |lead| &text[lead.end()..]);
+    let has_code = error_codes(text).iter().any(|code| is_distinctive_code(code));
+    if OWN_NAMES.is_match(message) || has_code && !SYMPTOMS.is_match(message) {
+        ErrorContent::Names
+    } else if SYMPTOMS.is_match(message) {
+        ErrorContent::Symptom
+    } else {
+        ErrorContent::Message
     }
 }
 
@@ -96,7 +138,7 @@ pub(super) fn exact_form(line: &str) -> String {
             r"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[\w@.+/-]*?(/[\w-]+\.[A-Za-z]{1,5}\b|(?:[^\w@.+/-]|$))",
         )
     });
-    let line = strip_colors(truncate_line(line));
+    let line = strip_colors(truncate_line(without_appended_code(line)));
     let mut marks = CodeMarks::default();
     let text = mark_codes(strip_decoration(&line), &mut marks);
     let text = TEMPORARY.replace_all(&text, "<tmp>${1}");
@@ -195,6 +237,7 @@ mod tests {
             ("\u{1b}[31merror\u{1b}[0m: bad thing", "error: bad thing"),
             ("connect ECONNREFUSED ::1:5432", "connect ECONNREFUSED 127.0.0.1:5433"),
             ("can't open file 'a b': denied", "can't open file 'c': denied"),
+            ("error: relation \"a\" does not exist (code: '42P01')", "error: relation \"b\" does not exist"),
         ] {
             assert!(signature(one).is_some());
             assert_eq!(signature(one), signature(other));
@@ -246,6 +289,7 @@ mod tests {
             ("TimeoutError: upload took 10.1s", "TimeoutError: upload took 9.8s"),
             ("killed process 4121 (node)", "killed process 97 (node)"),
             ("limit=5 reached", "limit=6 reached"),
+            ("relation \"a\" does not exist (code: '42P01')", "relation \"a\" does not exist"),
             ("2026-01-02T03:04:05Z lost connection to 'a'", "2026-02-03 04:05:06 lost connection to 'a'"),
         ] {
             assert!(is_same_error(one, other), "{} | {}", exact_form(one), exact_form(other));
@@ -265,6 +309,24 @@ mod tests {
             ("relation table_2 is missing", "relation table_3 is missing"),
         ] {
             assert!(!is_same_error(one, other), "{one} | {other}");
+        }
+    }
+
+    #[test]
+    fn content_of_an_error_is_recognized() {
+        for (line, expected) in [
+            ("Error: socket hang up", ErrorContent::Symptom),
+            ("panic: runtime error: invalid memory address or nil pointer dereference", ErrorContent::Symptom),
+            ("TimeoutError: page.waitForSelector: Timeout 5000ms exceeded.", ErrorContent::Symptom),
+            ("Error: Connection timeout to database after 5000ms", ErrorContent::Message),
+            ("TokenExpiredError: jwt expired", ErrorContent::Message),
+            ("ModuleNotFoundError: No module named 'yaml'", ErrorContent::Names),
+            ("OperationalError: no such table: shop_cart", ErrorContent::Names),
+            ("fatal error: zlib.h: No such file or directory", ErrorContent::Names),
+            ("error[E0277]: the trait bound is not satisfied", ErrorContent::Names),
+            ("undefined: unix.SYS_X", ErrorContent::Names),
+        ] {
+            assert_eq!(error_content(line), expected, "{line}");
         }
     }
 
