@@ -145,6 +145,23 @@ pub fn command_name(line: &str) -> Option<String> {
     parse_command_line(line).map(|line| line.main().name.clone())
 }
 
+/// Whether a line runs the command of this name, or a wrapper of it.
+pub fn runs_command(line: &str, name: &str) -> bool {
+    parse_command_line(line).is_some_and(|line| {
+        line.commands.iter().any(|one| is_same_name(&one.name, name))
+            || line.wrapper_forms().any(|wrapper| is_same_name(&wrapper.main().name, name))
+    })
+}
+
+/// Whether two names mean the same: `npm test` is `npm run test`.
+pub(super) fn is_same_name(one: &str, other: &str) -> bool {
+    let short = |name: &str| match name.split_once(" run ") {
+        Some((program @ ("npm" | "pnpm" | "yarn" | "bun"), script)) => format!("{program} {script}"),
+        _ => name.to_owned(),
+    };
+    one == other || short(one) == short(other)
+}
+
 /// Whether the main command of a line only reads.
 pub fn is_read_only(line: &str) -> bool {
     parse_command_line(line).is_some_and(|line| line.main().class == CommandClass::ReadOnly)

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use rethread_model::clip;
 
-use super::error_codes::{CodeMarks, error_codes, is_distinctive_code, mark_codes, without_appended_code};
+use super::error_codes::{CodeMarks, mark_codes, without_appended_code};
 use super::errors::{compile, strip_colors, strip_decoration, truncate_line};
 
 /// Maximum length of a signature, in characters.
@@ -81,7 +81,7 @@ pub fn is_same_error(stored: &str, printed: &str) -> bool {
 /// What an error line tells about its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorContent {
-    /// Only a symptom that many causes have: `socket hang up`, a nil pointer, a timeout.
+    /// Only a symptom that many places in the code may have: a nil pointer, a timeout of a test.
     Symptom,
     /// A message without a name of its own: it means the same only for the same command.
     Message,
@@ -93,10 +93,10 @@ pub enum ErrorContent {
 pub fn error_content(line: &str) -> ErrorContent {
     static SYMPTOMS: LazyLock<Regex> = LazyLock::new(|| {
         compile(
-            r"(?ix)\btimeout\ (?:of\ )?[\d.]+\ ?m?s(?:ec(?:onds?)?)?\ exceeded|\btimed\ out\ (?:in|after)\ [\d.]+\ ?m?s|socket\ hang\ up|nil\ pointer|null\ ?pointer
-            |segmentation\ fault|stack\ (?:size\ exceeded|overflow)|call\ stack|unexpected\ end\ of|unexpected\ eof|index\ out\ of\ (?:range|bounds)|broken\ pipe
-            |connection\ (?:reset|closed|aborted)|ECONNRESET|EPIPE|internal\ server\ error|bad\ gateway|status\ (?:code\ )?[45]\d\d|operation\ was\ aborted
-            |unhandled\ (?:promise\ )?rejection|core\ dumped|out\ of\ memory|division\ by\ zero|borrow(?:ed)?\ mut",
+            r"(?ix)\btimeout\ (?:of\ )?[\d.]+\ ?m?s(?:ec(?:onds?)?)?\ exceeded|\btimed\ out\ (?:in|after)\ [\d.]+\ ?m?s|nil\ pointer|null\ ?pointer
+            |segmentation\ fault|core\ dumped|stack\ (?:size\ exceeded|overflow)|call\ stack|unexpected\ (?:end\ of|eof)|index\ out\ of\ (?:range|bounds)
+            |internal\ server\ error|bad\ gateway|status\ (?:code\ )?5\d\d|operation\ was\ aborted|unhandled\ (?:promise\ )?rejection|division\ by\ zero
+            |mismatched\ types|unreachable\ code|test\ (?:run\ )?failed|assertion\ failed",
         )
     });
     static OWN_NAMES: LazyLock<Regex> = LazyLock::new(|| {
@@ -110,8 +110,7 @@ pub fn error_content(line: &str) -> ErrorContent {
     // What precedes the message, such as the name of an exception or of the failed call, is no content.
     static LEAD: LazyLock<Regex> = LazyLock::new(|| compile(r"^(?:[\w.$\[\]]+:\s+)+"));
     let message = LEAD.find(text).map_or(text, |lead| &text[lead.end()..]);
-    let has_code = error_codes(text).iter().any(|code| is_distinctive_code(code));
-    if OWN_NAMES.is_match(message) || has_code && !SYMPTOMS.is_match(message) {
+    if OWN_NAMES.is_match(message) {
         ErrorContent::Names
     } else if SYMPTOMS.is_match(message) {
         ErrorContent::Symptom
@@ -315,7 +314,7 @@ mod tests {
     #[test]
     fn content_of_an_error_is_recognized() {
         for (line, expected) in [
-            ("Error: socket hang up", ErrorContent::Symptom),
+            ("Error: socket hang up", ErrorContent::Message),
             ("panic: runtime error: invalid memory address or nil pointer dereference", ErrorContent::Symptom),
             ("TimeoutError: page.waitForSelector: Timeout 5000ms exceeded.", ErrorContent::Symptom),
             ("Error: Connection timeout to database after 5000ms", ErrorContent::Message),
@@ -323,7 +322,10 @@ mod tests {
             ("ModuleNotFoundError: No module named 'yaml'", ErrorContent::Names),
             ("OperationalError: no such table: shop_cart", ErrorContent::Names),
             ("fatal error: zlib.h: No such file or directory", ErrorContent::Names),
-            ("error[E0277]: the trait bound is not satisfied", ErrorContent::Names),
+            ("error[E0308]: mismatched types", ErrorContent::Symptom),
+            ("error[E0277]: the trait bound `A: Serialize` is not satisfied", ErrorContent::Names),
+            ("Error: listen EADDRINUSE: address already in use :::3000", ErrorContent::Message),
+            ("AssertionError: expected 3 to be 4", ErrorContent::Message),
             ("undefined: unix.SYS_X", ErrorContent::Names),
         ] {
             assert_eq!(error_content(line), expected, "{line}");

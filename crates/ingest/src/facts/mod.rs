@@ -34,7 +34,7 @@ use self::sink::FactSink;
 pub(crate) use self::work::{INTERRUPTED, STILL_RUNNING};
 use self::work::{WorkExtractor, WorkState};
 
-pub use self::command::{command_name, is_read_only};
+pub use self::command::{command_name, is_read_only, runs_command};
 pub use self::decisions::{StatedRule, preference_in};
 pub use self::error_codes::{error_codes, is_distinctive_code, queried_codes};
 pub use self::error_forms::{ErrorContent, concrete_form, error_content, is_same_error, signature};

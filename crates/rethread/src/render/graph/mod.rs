@@ -206,9 +206,7 @@ mod tests {
         let picture = svg(&graph(2, 1));
         assert!(picture.starts_with("<svg xmlns=") && picture.ends_with("</svg>\n"));
         assert!(picture.contains("<title id=\"title\">Facts about a &lt;b&gt; &amp; &quot;c&quot;</title>"));
-        assert!(
-            picture.contains("near0") && picture.contains("fixed in 2×") && picture.contains("until 1970")
-        );
+        assert!(picture.contains("near0") && picture.contains("fixed in 2×") && picture.contains("until 1970"));
         assert!(picture.contains("prefers-color-scheme: dark") && !picture.contains("<script"));
         assert!(!picture.contains(|c: char| c != '\n' && rethread_model::is_unsafe_to_display(c)));
         for tag in ["<g>", "<text", "<line", "<svg", "<title"] {
