@@ -126,7 +126,10 @@ fn errors_like(
     }
     let is_named = |error: &KnownError| candidates.iter().any(|candidate| candidate.signature == error.signature);
     similar.extend(others.into_iter().filter(|other| !is_named(other)));
-    similar.iter_mut().for_each(KnownError::mark_as_similar);
+    // A part of a known line, such as `no space left on device`, asks for that error.
+    let asked = request.text.trim().to_lowercase();
+    let is_part = |error: &KnownError| error.similarity >= 1.0 && error.line.to_lowercase().contains(&asked);
+    similar.iter_mut().filter(|error| !is_part(error)).for_each(KnownError::mark_as_similar);
     errors.extend(similar);
     Ok(errors)
 }

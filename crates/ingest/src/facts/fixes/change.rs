@@ -213,7 +213,11 @@ fn repairs(command: &ShellCommand) -> bool {
         .arguments
         .iter()
         .any(|word| matches!(word.as_str(), "--fix" | "--write" | "-w" | "--apply" | "--unsafe-fixes"));
-    fixes || (!only_checks && command.name.split([' ', ':', '-', '_', '/', '.']).any(is_one))
+    // `pnpm drizzle-kit migrate` runs a program of a package.
+    let runs_package = ["pnpm ", "yarn ", "bun "].iter().any(|runner| command.name.starts_with(runner));
+    let subcommand = command.arguments.first().filter(|_| runs_package).map_or("", String::as_str);
+    let mut words = command.name.split([' ', ':', '-', '_', '/', '.']).chain([subcommand]);
+    fixes || (!only_checks && words.any(is_one))
 }
 
 /// Whether a command only records work, unless another command of the same program failed.
