@@ -162,8 +162,10 @@ impl FactFinder<'_> {
 
     /// A fix for an error line of a prompt, which may begin with words of the user: `I get this again: Error: …`.
     fn quoted_fix(&self, line: String) -> Result<Option<KnownFactLine>, EngineError> {
-        let without_lead_in = line.match_indices(": ").map(|(at, colon)| line[at + colon.len()..].to_owned());
-        let messages: Vec<String> = without_lead_in.take(MAX_LEAD_IN_COLONS).collect();
+        let after_colons = line.match_indices(": ").map(|(at, colon)| at + colon.len()).take(MAX_LEAD_IN_COLONS);
+        let named = ["rror", "xception", "panic", "fatal"].iter().filter_map(|word| line.find(word)).min();
+        let begin = named.and_then(|at| line[..at].rfind(' ')).map(|space| space + 1);
+        let messages: Vec<String> = begin.into_iter().chain(after_colons).map(|at| line[at..].to_owned()).collect();
         for message in std::iter::once(line).chain(messages) {
             if let Some(known) = self.known_fix(&SeenError { message, command: None })? {
                 return Ok(Some(known));

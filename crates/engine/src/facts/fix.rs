@@ -108,9 +108,12 @@ fn errors_like(
     for NamedLine { signature, line } in candidates {
         let about = Entity::new(EntityKind::Error, signature);
         let facts = store.facts(&FactQuery { about: Some(&about), ..errors_in(&request.scope) })?;
-        let (same, others): (Vec<FactRow>, Vec<FactRow>) = facts
-            .into_iter()
-            .partition(|known| printed_line(known, signature).is_none_or(|it| is_same_error(it, line)));
+        let is_same = |known: &FactRow| printed_line(known, signature).map(|printed| is_same_error(printed, line));
+        // Facts that quote no line are about this error unless only others are known.
+        let is_seen = facts.iter().any(|known| is_same(known) == Some(true))
+            || facts.iter().all(|known| is_same(known).is_none());
+        let (same, others): (Vec<FactRow>, Vec<FactRow>) =
+            facts.into_iter().partition(|known| is_same(known).unwrap_or(is_seen));
         if !same.is_empty() {
             errors.push(KnownError::from_facts(signature, &same));
         }

@@ -117,10 +117,12 @@ pub fn similar_errors(signature: &str, facts: Vec<FactRow>) -> Vec<KnownError> {
 /// similar first. Assertions about other values share none.
 pub fn with_other_values(signature: &str, line: &str, facts: Vec<FactRow>) -> Vec<KnownError> {
     let query_words = distinctive_words(line);
+    let last_line = last_printed_line(signature, &facts);
     let mut by_line: BTreeMap<String, Vec<FactRow>> = BTreeMap::new();
     for known in facts {
-        let printed = known.fact.quote.as_ref().filter(|_| known.fact.predicate != Predicate::FailedWith);
-        let printed = printed.unwrap_or(&known.fact.detail).trim().to_owned();
+        let is_failure = known.fact.predicate == Predicate::FailedWith;
+        let printed = if is_failure { Some(&known.fact.detail) } else { known.fact.quote.as_ref() };
+        let printed = printed.unwrap_or(&last_line).trim().to_owned();
         by_line.entry(printed).or_default().push(known);
     }
     let mut found: Vec<KnownError> = Vec::new();
