@@ -40,7 +40,7 @@ pub fn error_codes(text: &str) -> Vec<String> {
 /// Maximum number of lines below an error that are searched for its code.
 const MAX_LINES_BELOW: usize = 12;
 
-/// How a code that was printed below an error is appended to its line. It is no part of the error's forms, because the
+/// How a code that was printed below an error is appended to its line. It is not in the forms of the error, because the
 /// line may be quoted without it.
 static APPENDED: LazyLock<Regex> = LazyLock::new(|| compile(r" \(code: '[A-Za-z0-9_]{1,40}'\)$"));
 

@@ -78,7 +78,7 @@ pub fn is_same_error(stored: &str, printed: &str) -> bool {
     }
 }
 
-/// What an error line tells about its cause.
+/// What an error line says about its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorContent {
     /// Only a symptom that many places in the code may have: a nil pointer, a timeout of a test.
@@ -89,7 +89,7 @@ pub enum ErrorContent {
     Names,
 }
 
-/// How much an error line tells about its cause.
+/// How much an error line says about its cause.
 pub fn error_content(line: &str) -> ErrorContent {
     static SYMPTOMS: LazyLock<Regex> = LazyLock::new(|| {
         compile(
@@ -107,7 +107,7 @@ pub fn error_content(line: &str) -> ErrorContent {
     });
     let line = strip_colors(truncate_line(line));
     let text = strip_decoration(&line);
-    // What precedes the message, such as the name of an exception or of the failed call, is no content.
+    // What precedes the message, such as the name of an exception or of the failed call, does not count.
     static LEAD: LazyLock<Regex> = LazyLock::new(|| compile(r"^(?:[\w.$\[\]]+:\s+)+"));
     let message = LEAD.find(text).map_or(text, |lead| &text[lead.end()..]);
     if OWN_NAMES.is_match(message) {

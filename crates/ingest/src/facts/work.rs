@@ -141,7 +141,7 @@ impl<'a> WorkExtractor<'a> {
                 self.extract_failure(wrapper.as_ref().unwrap_or(&line), message, tool, entry, sink);
             }
             CommandResult::Succeeded => {
-                // What passed only because a check was skipped is no success of the command that failed.
+                // What passed only because a check was skipped does not count for the command that failed.
                 let is_retry = self.state.fixes.is_open(&line);
                 let counts = |one: &ShellCommand| one.is_certain && !(is_retry && is_bypass_command(&one.text));
                 for at in (0..line.commands.len()).filter(|at| counts(&line.commands[*at])) {
