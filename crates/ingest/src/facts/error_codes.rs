@@ -56,7 +56,7 @@ pub(super) fn code_below<'l>(lines: impl Iterator<Item = &'l str>) -> Option<Str
 /// Appends a code that was printed below an error, unless its line contains it.
 pub(super) fn append_code(line: &mut String, code: &str) {
     if !line.contains(code) {
-        line.push_str(&format!(" (code: '{code}')"));
+        *line = format!("{line} (code: '{code}')");
     }
 }
 

@@ -105,10 +105,10 @@ pub fn error_content(line: &str) -> ErrorContent {
             | \b[\w-]+\.(?:[a-z]{1,4}|local|internal)\b | :\ (?:[a-z]\w*[.:])+\w+\s*$ | \b(?:named?|module|package|crate|table|column|script|service|function|method|variable):?\ \w{3,}"#,
         )
     });
-    let line = strip_colors(truncate_line(line));
-    let text = strip_decoration(&line);
     // What precedes the message, such as the name of an exception or of the failed call, does not count.
     static LEAD: LazyLock<Regex> = LazyLock::new(|| compile(r"^(?:[\w.$\[\]]+:\s+)+"));
+    let line = strip_colors(truncate_line(line));
+    let text = strip_decoration(&line);
     let message = LEAD.find(text).map_or(text, |lead| &text[lead.end()..]);
     if OWN_NAMES.is_match(message) {
         ErrorContent::Names
