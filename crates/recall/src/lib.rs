@@ -80,7 +80,7 @@ pub use facts::{
     GraphNode, KNOWLEDGE_PREDICATES, KnownError, KnownFixes, MAX_FACTS, RuledOut, StepSequence, Workflow,
     all_file_names, causes, decision_for_question, decisions, entity_graph, errors_with_code, fact_prompt_chunks,
     facts_schema, file_touches, knowledge_rank, known_errors, known_fixes, mentions_file, mentions_path,
-    parse_cited_facts, ruled_out, similar_errors, workflows,
+    parse_cited_facts, ruled_out, similar_errors, with_other_values, workflows,
 };
 pub use fix_lines::{best_fix, fix_line};
 pub use handoff::{HandoffSource, write_handoff};

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use rethread_ingest::facts::{failure_line, identifying_line, is_read_only, is_same_error, signature};
+use rethread_ingest::facts::{
+    ErrorContent, error_content, failure_line, identifying_line, is_read_only, is_same_error, runs_command, signature,
+};
 use rethread_ingest::tool_kind;
 use rethread_model::{Entity, EntityKind, Predicate, SessionId, Timestamp, ToolKind};
 use rethread_recall::{InjectionSection, SectionKind, best_fix, fix_line, known_fixes, memory_block};
@@ -22,9 +24,35 @@ const FIX_PREDICATES: [Predicate; 2] = [Predicate::FixedBy, Predicate::NotFixedB
 /// A prompt without any of these words quotes no error.
 const ERROR_WORDS: [&str; 8] = ["rror", "FAIL", "xception", "panicked", "fatal", "not found", "denied", "No such"];
 
+/// How many colons are tried as the end of a user's words before a quoted error.
+const MAX_LEAD_IN_COLONS: usize = 3;
+
 /// How far back a host's transcript is searched for failed commands that the host did not report, and how many.
 const HIDDEN_FAILURE_MILLIS: i64 = 10 * 60_000;
 const MAX_HIDDEN_FAILURES: usize = 3;
+
+/// An error that the calling session has now.
+struct SeenError {
+    message: String,
+    /// The command that failed; `None` if a prompt quotes the error.
+    command: Option<String>,
+}
+
+impl SeenError {
+    /// Whether a known fix is about this error: it was printed before, and says what it is about, or the same command
+    /// printed it.
+    fn is_known_as(&self, known: &FactRow) -> bool {
+        let is_same = known.fact.quote.as_deref().is_some_and(|quote| is_same_error(quote, &self.message));
+        is_same
+            && match error_content(&self.message) {
+                ErrorContent::Names => true,
+                ErrorContent::Symptom => false,
+                ErrorContent::Message => self.command.as_deref().is_none_or(|command| {
+                    known.fact.object.as_ref().is_some_and(|seen_with| runs_command(command, &seen_with.name))
+                }),
+            }
+    }
+}
 
 /// A line about a known fix or decision.
 pub(super) struct KnownFactLine {
@@ -61,7 +89,8 @@ impl AwarenessService<'_> {
         };
         let Some(message) = message else { return Ok(None) };
         let Some(mut store) = self.engine.existing_writer()? else { return Ok(None) };
-        self.inject_fix(&mut store, caller, [message].into_iter())
+        let seen = SeenError { message, command: Some(used.target().command) };
+        self.inject_fix(&mut store, caller, [seen].into_iter())
     }
 
     /// The same in a host that may not report a failure in time: failed commands are in the transcript.
@@ -77,7 +106,10 @@ impl AwarenessService<'_> {
             match tool.outcome {
                 Some(outcome) if !outcome.status.is_error() => _ = passed.insert(tool.target),
                 // What works by now needs no fix.
-                Some(outcome) if !passed.contains(&tool.target) => failed.extend(outcome.error),
+                Some(outcome) if !passed.contains(&tool.target) => {
+                    let command = tool.body.or(Some(tool.target));
+                    failed.extend(outcome.error.map(|message| SeenError { message, command }));
+                }
                 _ => {}
             }
         }
@@ -89,16 +121,16 @@ impl AwarenessService<'_> {
         self,
         store: &mut Store,
         caller: &Caller,
-        messages: impl Iterator<Item = String>,
+        errors: impl Iterator<Item = SeenError>,
     ) -> Result<Option<String>, EngineError> {
         if !self.engine.settings().inject.memory {
             return Ok(None);
         }
         let (began, now) = (Instant::now(), self.engine.now());
         let project = self.project_of(store, caller)?;
-        for message in messages {
+        for seen in errors {
             let finder = FactFinder { store, caller, project: &project, now };
-            let Some(known) = finder.known_fix(&message)? else { continue };
+            let Some(known) = finder.known_fix(&seen)? else { continue };
             let reason = known.reason.to_owned();
             let text = memory_block(&[known.text]);
             let dedupe_keys = vec![known.dedupe_key];
@@ -119,7 +151,7 @@ impl FactFinder<'_> {
         let may_quote = ERROR_WORDS.iter().any(|word| prompt.contains(word));
         let quoted = if may_quote { failure_line(&both_ends(prompt)) } else { None };
         let found = match quoted {
-            Some(message) => self.known_fix(&message)?,
+            Some(message) => self.quoted_fix(message)?,
             None => self.known_decision(prompt)?,
         };
         Ok(match found {
@@ -128,16 +160,30 @@ impl FactFinder<'_> {
         })
     }
 
+    /// A fix for an error line of a prompt, which may begin with words of the user: `I get this again: Error: …`.
+    fn quoted_fix(&self, line: String) -> Result<Option<KnownFactLine>, EngineError> {
+        let after_colons = line.match_indices(": ").map(|(at, colon)| at + colon.len()).take(MAX_LEAD_IN_COLONS);
+        let named = ["rror", "xception", "panic", "fatal"].iter().filter_map(|word| line.find(word)).min();
+        let begin = named.and_then(|at| line[..at].rfind(' ')).map(|space| space + 1);
+        let messages: Vec<String> = begin.into_iter().chain(after_colons).map(|at| line[at..].to_owned()).collect();
+        for message in std::iter::once(line).chain(messages) {
+            if let Some(known) = self.known_fix(&SeenError { message, command: None })? {
+                return Ok(Some(known));
+            }
+        }
+        Ok(None)
+    }
+
     /// The best fix that other sessions of the project found for an error.
-    fn known_fix(&self, message: &str) -> Result<Option<KnownFactLine>, EngineError> {
-        let Some(name) = signature(message) else { return Ok(None) };
+    fn known_fix(&self, seen: &SeenError) -> Result<Option<KnownFactLine>, EngineError> {
+        let Some(name) = signature(&seen.message) else { return Ok(None) };
         let error = Entity::new(EntityKind::Error, &name);
         let query =
             FactQuery { scope: self.scope(), predicates: &FIX_PREDICATES, about: Some(&error), ..FactQuery::default() };
         let mut known = self.facts_of_other_sessions(&query)?;
         // A fix for a different error with the same signature may not help here; other numbers or addresses do not
         // make it a different error.
-        known.retain(|known| known.fact.quote.as_deref().is_some_and(|quote| is_same_error(quote, message)));
+        known.retain(|known| seen.is_known_as(known));
         let fixes = known_fixes(&known);
         Ok(best_fix(&fixes).map(|fix| KnownFactLine {
             text: fix_line(fix, self.now),

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use rethread_ingest::facts::{error_codes, identifying_line, is_distinctive_code, is_same_error, queried_codes};
+use rethread_ingest::facts::{
+    error_codes, identifying_line, is_distinctive_code, is_same_error, queried_codes, signature,
+};
 use rethread_model::{Entity, EntityKind, Predicate};
-use rethread_recall::{KnownError, errors_with_code, known_errors, similar_errors};
-use rethread_store::{EntityQuery, FactQuery, ReadStore, SessionScope};
+use rethread_recall::{KnownError, errors_with_code, known_errors, similar_errors, with_other_values};
+use rethread_store::{EntityQuery, FactQuery, FactRow, ReadStore, SessionScope};
 
-use super::naming::error_signature;
 use crate::{EngineError, FactService};
 
 /// Maximum lines of a pasted text that are examined; the error is near the beginning or the end.
@@ -76,13 +77,13 @@ impl FactService<'_> {
     /// Looks up fixes for the same error, for errors with the same code, or for errors with similar words.
     pub fn fix(self, request: &FixRequest) -> Result<FixReport, EngineError> {
         let codes = queried_codes(&request.text);
-        let signatures = if codes.is_empty() { candidate_signatures(&request.text) } else { Vec::new() };
-        let signature = signatures.first().or(codes.first()).cloned();
+        let candidates = if codes.is_empty() { candidate_lines(&request.text) } else { Vec::new() };
+        let signature = candidates.first().map(|candidate| &candidate.signature).or(codes.first()).cloned();
         let Some(store) = self.engine.reader()? else {
             return Ok(FixReport { signature, ..FixReport::default() });
         };
         let errors = if codes.is_empty() {
-            errors_like(&store, &signatures, request)?
+            errors_like(&store, &candidates, request)?
         } else {
             errors_with_codes(&store, &codes, "", &request.scope)?
         };
@@ -97,30 +98,52 @@ impl FactService<'_> {
     }
 }
 
-/// Errors with one of these signatures; if none of them has a fix, also those with the same code or similar words.
-fn errors_like(store: &ReadStore, signatures: &[String], request: &FixRequest) -> Result<Vec<KnownError>, EngineError> {
-    let line = identifying_line(&request.text).unwrap_or_default();
-    let mut errors = Vec::new();
-    for name in signatures {
-        let about = Entity::new(EntityKind::Error, name);
+/// Errors that were printed before; if none of them has a fix, also similar ones, whose fixes are hypotheses here.
+fn errors_like(
+    store: &ReadStore,
+    candidates: &[NamedLine],
+    request: &FixRequest,
+) -> Result<Vec<KnownError>, EngineError> {
+    let (mut errors, mut similar) = (Vec::new(), Vec::new());
+    for NamedLine { signature, line } in candidates {
+        let about = Entity::new(EntityKind::Error, signature);
         let facts = store.facts(&FactQuery { about: Some(&about), ..errors_in(&request.scope) })?;
-        if !facts.is_empty() {
-            let mut error = KnownError::from_facts(name, &facts);
-            error.put_exact_matches_first(&facts, &line, |quote| is_same_error(quote, &line));
-            errors.push(error);
+        let is_same = |known: &FactRow| printed_line(known, signature).map(|printed| is_same_error(printed, line));
+        // Facts that quote no line are about this error unless only others are known.
+        let is_seen = facts.iter().any(|known| is_same(known) == Some(true))
+            || facts.iter().all(|known| is_same(known).is_none());
+        let (same, others): (Vec<FactRow>, Vec<FactRow>) =
+            facts.into_iter().partition(|known| is_same(known).unwrap_or(is_seen));
+        if !same.is_empty() {
+            errors.push(KnownError::from_facts(signature, &same));
         }
+        similar.extend(with_other_values(signature, line, others));
     }
-    let signature = error_signature(&request.text).unwrap_or_default();
-    if signature.is_empty() || errors.iter().any(|error| !error.fixes.is_empty()) {
+    let Some(first) = candidates.first().filter(|_| errors.iter().all(|error| error.fixes.is_empty())) else {
         return Ok(errors);
-    }
-    let codes: Vec<String> = error_codes(&line).into_iter().filter(|code| is_distinctive_code(code)).collect();
-    let mut others = errors_with_codes(store, &codes, &signature, &request.scope)?;
+    };
+    let codes: Vec<String> = error_codes(&first.line).into_iter().filter(|code| is_distinctive_code(code)).collect();
+    let mut others = errors_with_codes(store, &codes, &first.signature, &request.scope)?;
     if others.iter().all(|error| error.fixes.is_empty()) {
-        others = similar_errors(&signature, store.facts(&errors_in(&request.scope))?);
+        others = similar_errors(&first.signature, store.facts(&errors_in(&request.scope))?);
     }
-    errors.extend(others.into_iter().filter(|other| !signatures.contains(&other.signature)));
+    let is_named = |error: &KnownError| candidates.iter().any(|candidate| candidate.signature == error.signature);
+    similar.extend(others.into_iter().filter(|other| !is_named(other)));
+    // A part of a known line, such as `no space left on device`, asks for that error.
+    let asked = request.text.trim().to_lowercase();
+    let is_part = |error: &KnownError| error.similarity >= 1.0 && error.line.to_lowercase().contains(&asked);
+    similar.iter_mut().filter(|error| !is_part(error)).for_each(KnownError::mark_as_similar);
+    errors.extend(similar);
     Ok(errors)
+}
+
+/// The error line of a fact, if it is the line that this signature was made of.
+fn printed_line<'f>(known: &'f FactRow, name: &str) -> Option<&'f str> {
+    let line = match known.fact.predicate {
+        Predicate::FailedWith => Some(known.fact.detail.as_str()),
+        _ => known.fact.quote.as_deref(),
+    };
+    line.filter(|line| signature(line).as_deref() == Some(name))
 }
 
 /// All errors with the first of these codes that is known.
@@ -140,14 +163,24 @@ fn errors_with_codes(
     Ok(Vec::new())
 }
 
-/// Candidate signatures: of the most significant line, then of each line.
-fn candidate_signatures(text: &str) -> Vec<String> {
+/// A line of the given text that may be an error.
+struct NamedLine {
+    signature: String,
+    line: String,
+}
+
+/// Lines that may be the error: the most significant one, then each.
+fn candidate_lines(text: &str) -> Vec<NamedLine> {
     let lines: Vec<&str> = text.lines().collect();
     let begin = lines.iter().take(MAX_LINES / 2);
     let end = lines.iter().skip(MAX_LINES / 2).rev().take(MAX_LINES / 2);
-    let named = std::iter::once(error_signature(text)).chain(begin.chain(end).map(|line| error_signature(line)));
+    let named = |text: &str| {
+        let line = identifying_line(text)?;
+        Some(NamedLine { signature: signature(&line)?, line })
+    };
+    let found = std::iter::once(named(text)).chain(begin.chain(end).map(|line| named(line)));
     let mut seen = BTreeSet::new();
-    named.flatten().filter(|name| seen.insert(name.clone())).collect()
+    found.flatten().filter(|candidate| seen.insert(candidate.signature.clone())).collect()
 }
 
 /// All facts about errors.

@@ -151,17 +151,62 @@ fn prompt_that_quotes_an_error_injects_its_fix() {
     let home = TestHome::new();
     home.write(&file(), session().build());
     home.sync();
-    let prompt = "I get error[E0433]: failed to resolve: use of undeclared crate `regex`\nwhat now?";
-    let prompt = prompt.replace("I get ", "I get\n");
-    let event = json!({"session_id": "eeee1011-0000-4000-8000-00000000000e", "hook_event_name": "UserPromptSubmit",
-        "prompt": prompt, "cwd": "/app"});
-    let injected = engine(&home, 600)
-        .hooks()
-        .handle(Agent::ClaudeCode, event.to_string().as_bytes())
-        .unwrap()
-        .unwrap()
-        .to_string();
-    assert!(injected.contains("ran `cargo add regex`"), "{injected}");
+    let error = "error[E0433]: failed to resolve: use of undeclared crate `regex`";
+    for (at, lead_in) in ["I get\n", "I get ", "it happens again: "].iter().enumerate() {
+        let session = format!("eeee1011-0000-4000-8000-00000000000{at}");
+        let prompt = format!("{lead_in}{error}\nwhat now?");
+        let event =
+            json!({"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": "/app"});
+        let injected = engine(&home, 600).hooks().handle(Agent::ClaudeCode, event.to_string().as_bytes()).unwrap();
+        let injected = injected.map(|injected| injected.to_string()).unwrap_or_default();
+        assert!(injected.contains("ran `cargo add regex`"), "{lead_in}: {injected}");
+    }
+}
+
+#[test]
+fn generic_error_of_another_command_injects_nothing() {
+    let home = TestHome::new();
+    let reset = "Error: socket hang up";
+    let nil = "panic: runtime error: invalid memory address or nil pointer dereference";
+    let script = script()
+        .user("run the tests")
+        .command("pnpm test ws", &format!("Exit code 1\n{reset}"), true)
+        .edit("/app/nginx.conf")
+        .command("pnpm test ws", "12 passed", false)
+        .command("go test ./...", &format!("Exit code 2\n{nil}"), true)
+        .edit("/app/main.go")
+        .command("go test ./...", "ok", false);
+    home.write(&file(), script.build());
+    home.sync();
+    let other = "dddd1011-0000-4000-8000-00000000000d";
+    assert_eq!(injection_after(&home, other, "curl localhost", reset), "");
+    assert_eq!(injection_after(&home, other, "go run ./other", nil), "");
+    assert_eq!(injection_after(&home, other, "go test ./other", nil), "", "it may happen anywhere");
+    let injected = injection_after(&home, other, "CI=1 pnpm run test ws --bail", reset);
+    assert!(injected.contains("nginx.conf"), "{injected}");
+}
+
+#[test]
+fn cleanup_is_a_fix_and_a_look_or_a_skipped_check_is_not() {
+    let home = TestHome::new();
+    let (full, taken) = ("ERROR: write /a/x: no space left on device", "Error: listen EADDRINUSE: port taken :::3000");
+    let script = script()
+        .user("build the image")
+        .command("docker build -t a .", &format!("Exit code 1\n{full}"), true)
+        .command("docker system df", "Images 38GB", false)
+        .command("docker builder prune -f", "Total reclaimed space: 21GB", false)
+        .command("docker build -t a .", "naming to a", false)
+        .command("pnpm e2e", &format!("Exit code 1\n{taken}"), true)
+        .command("kill 4121", "", false)
+        .command("pnpm e2e", "12 passed", false)
+        .command("git commit -am x", "Exit code 1\nError: the hook found an unused variable", true)
+        .command("git commit --no-verify -am x", "[main 1a2b3c4] x\n 1 file changed", false);
+    home.write(&file(), script.build());
+    home.sync();
+    let facts = home.facts();
+    assert!(facts.contains("ran `docker builder prune -f` | 1/0") && !facts.contains("system df`"), "{facts}");
+    assert!(facts.contains("ran `kill PID`") && !facts.contains("ran `kill 4121`"), "{facts}");
+    assert!(!facts.contains("commit:git commit! > commit:git commit"), "{facts}");
 }
 
 #[test]

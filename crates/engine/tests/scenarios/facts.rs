@@ -6,7 +6,7 @@ use rethread_engine::{
     DecisionRequest, Engine, EngineError, Environment, FactsReport, FactsRequest, FileRequest, FixRequest, GraphItem,
     SessionScope, WorkflowRequest,
 };
-use rethread_model::{EntityKind, Fact, Predicate};
+use rethread_model::{EntityKind, Fact, FactState, Predicate};
 use rethread_testing::{TestHome, TranscriptBuilder, confirmed_fact, with_object};
 
 const ANNA: &str = "aaaa1011-0000-4000-8000-00000000000a";
@@ -83,6 +83,29 @@ fn similar_error_is_found_and_unrelated_error_is_not() {
     let elsewhere =
         FixRequest { text: "error: no such table: 'x'".to_owned(), scope: SessionScope::Project("/q".to_owned()) };
     assert!(home.engine().facts().fix(&elsewhere).unwrap().is_empty());
+}
+
+#[test]
+fn assertion_about_other_values_is_another_error() {
+    let home = TestHome::new();
+    session(&home, ANNA, "/p", &["the tests fail", "and now the docs"]);
+    let name = "AssertionError: expected N to be N";
+    let mut fixed = fact(2, Predicate::FixedBy, (EntityKind::Error, name), "src/a.ts: 1 → 2");
+    fixed.quote = Some("AssertionError: expected 5 to be 6".to_owned());
+    store_facts(&home, ANNA, 0, &[with_object(fixed, EntityKind::Command, "npm test")]);
+    assert!(fix(&home.engine(), "AssertionError: expected 3 to be 4").is_empty());
+    let same = fix(&home.engine(), "AssertionError: expected 5 to be 6");
+    assert_eq!(same.errors[0].fixes.fixes[0].state, FactState::Confirmed);
+}
+
+#[test]
+fn fix_of_a_similar_error_is_a_hypothesis() {
+    let home = home_with_fix();
+    let similar = fix(&home.engine(), "error: no such table: 'carts'");
+    assert!(similar.errors[0].similarity < 1.0);
+    assert_eq!(similar.errors[0].fixes.fixes[0].state, FactState::Hypothesis);
+    let same = fix(&home.engine(), "error: no such table: 'orders'");
+    assert_eq!((same.errors[0].similarity, same.errors[0].fixes.fixes[0].state), (1.0, FactState::Confirmed));
 }
 
 #[test]

@@ -101,6 +101,7 @@ pub(super) fn parse_command_line(line: &str) -> Option<CommandLine> {
     let mut folder = None;
     for (index, simple) in simples.iter().enumerate() {
         if simple.operator == ShellOperator::Pipe {
+            stop_found_processes(commands.last_mut(), simple);
             continue;
         }
         if simple.words.first().is_some_and(|word| word == "cd" || word == "pushd") {
@@ -130,9 +131,35 @@ pub(super) fn parse_command_line(line: &str) -> Option<CommandLine> {
     Some(CommandLine { commands, main, folder, exit })
 }
 
+/// `lsof -ti:3000 | xargs kill` stops processes, though its first command only reads.
+fn stop_found_processes(command: Option<&mut ShellCommand>, simple: &SimpleCommand) {
+    let stops = simple.words.iter().any(|word| word == "xargs") && simple.words.iter().any(|word| word == "kill");
+    if let Some(command) = command.filter(|_| stops) {
+        "kill".clone_into(&mut command.name);
+        command.text = format!("{} | {}", command.text, written(simple));
+    }
+}
+
 /// The name of the main command of a line.
 pub fn command_name(line: &str) -> Option<String> {
     parse_command_line(line).map(|line| line.main().name.clone())
+}
+
+/// Whether a line runs the command of this name, or a wrapper of it.
+pub fn runs_command(line: &str, name: &str) -> bool {
+    parse_command_line(line).is_some_and(|line| {
+        line.commands.iter().any(|one| is_same_name(&one.name, name))
+            || line.wrapper_forms().any(|wrapper| is_same_name(&wrapper.main().name, name))
+    })
+}
+
+/// Whether two names mean the same: `npm test` is `npm run test`.
+pub(super) fn is_same_name(one: &str, other: &str) -> bool {
+    let short = |name: &str| match name.split_once(" run ") {
+        Some((program @ ("npm" | "pnpm" | "yarn" | "bun"), script)) => format!("{program} {script}"),
+        _ => name.to_owned(),
+    };
+    one == other || short(one) == short(other)
 }
 
 /// Whether the main command of a line only reads.
@@ -383,6 +410,15 @@ mod tests {
             ("git commit -m x", CommandClass::Check),
             ("go vet ./...", CommandClass::Check),
             ("gh pr checks 19", CommandClass::ReadOnly),
+            ("docker system df", CommandClass::ReadOnly),
+            ("docker builder prune -f", CommandClass::Mutating),
+            ("kubectl get pods", CommandClass::ReadOnly),
+            ("kubectl rollout status deploy/a", CommandClass::ReadOnly),
+            ("kubectl rollout restart deploy/a", CommandClass::Mutating),
+            ("npm cache clean --force", CommandClass::Mutating),
+            ("brew services list", CommandClass::ReadOnly),
+            ("brew services restart redis", CommandClass::Mutating),
+            ("systemctl is-active nginx", CommandClass::ReadOnly),
         ] {
             assert_eq!(parse_command_line(line).unwrap().main().class, class, "{line}");
         }

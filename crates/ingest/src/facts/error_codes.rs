@@ -37,6 +37,34 @@ pub fn error_codes(text: &str) -> Vec<String> {
     codes
 }
 
+/// Maximum number of lines below an error that are searched for its code.
+const MAX_LINES_BELOW: usize = 12;
+
+/// How a code that was printed below an error is appended to its line. It is not in the forms of the error, because the
+/// line may be quoted without it.
+static APPENDED: LazyLock<Regex> = LazyLock::new(|| compile(r" \(code: '[A-Za-z0-9_]{1,40}'\)$"));
+
+/// The code that a line below an error gives as a property: `code: '42P01',`.
+pub(super) fn code_below<'l>(lines: impl Iterator<Item = &'l str>) -> Option<String> {
+    static PROPERTY: LazyLock<Regex> = LazyLock::new(|| {
+        compile(r#"^\s*['"]?(?:code|sqlState|sqlstate)['"]?\s?[:=]\s?['"]([A-Za-z0-9_]{3,40})['"],?\s*$"#)
+    });
+    let mut found = lines.take(MAX_LINES_BELOW).filter(|line| line.len() < 80 && line.contains([':', '=']));
+    found.find_map(|line| Some(PROPERTY.captures(line)?[1].to_owned()))
+}
+
+/// Appends a code that was printed below an error, unless its line contains it.
+pub(super) fn append_code(line: &mut String, code: &str) {
+    if !line.contains(code) {
+        *line = format!("{line} (code: '{code}')");
+    }
+}
+
+/// The line as printed, without an appended code.
+pub(super) fn without_appended_code(line: &str) -> &str {
+    APPENDED.find(line).map_or(line, |found| &line[..found.start()])
+}
+
 /// Whether a code names one kind of error. Others, such as `HTTP 404` or `ENOENT`, have many causes.
 pub fn is_distinctive_code(code: &str) -> bool {
     let is_broad = ["HTTP ", "SIG", "Errno", "os error"].iter().any(|start| code.starts_with(start))
@@ -52,8 +80,21 @@ pub fn queried_codes(query: &str) -> Vec<String> {
     if query.len() == 3 && query.starts_with(['4', '5']) && query.bytes().all(|byte| byte.is_ascii_digit()) {
         return vec![format!("HTTP {query}")];
     }
+    if let Some(state) = bare_sql_state(query) {
+        return vec![format!("SQLSTATE {state}")];
+    }
     let upper = query.to_uppercase();
     [query, &upper].into_iter().map(bare_codes).find(|codes| !codes.is_empty()).unwrap_or_default()
+}
+
+/// The last word of a short query, if it is the state of a database error: `42P01`, `error 23505`.
+fn bare_sql_state(query: &str) -> Option<String> {
+    static STATE: LazyLock<Regex> = LazyLock::new(|| {
+        compile(
+            r"(?i)^(?:(?:error|code|postgres|sql|state)[: ]+){0,2}((?:0[0-9]|2[0-9]|3D|3F|4[0-9]|5[3-8]|XX)[0-9P][0-9A-Z]{2})$",
+        )
+    });
+    STATE.captures(query).map(|found| found[1].to_uppercase())
 }
 
 fn bare_codes(query: &str) -> Vec<String> {
@@ -168,6 +209,8 @@ mod tests {
             ("ts2345", vec!["TS2345"]),
             ("HTTP 404", vec!["HTTP 404"]),
             ("404", vec!["HTTP 404"]),
+            ("42P01", vec!["SQLSTATE 42P01"]),
+            ("error 23505", vec!["SQLSTATE 23505"]),
             ("error[E0277]", vec!["E0277"]),
             ("error TS2345: Argument of type", vec![]),
             ("no such table", vec![]),

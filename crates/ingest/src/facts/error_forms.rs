@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use rethread_model::clip;
 
-use super::error_codes::{CodeMarks, mark_codes};
+use super::error_codes::{CodeMarks, mark_codes, without_appended_code};
 use super::errors::{compile, strip_colors, strip_decoration, truncate_line};
 
 /// Maximum length of a signature, in characters.
@@ -44,7 +44,7 @@ static NAMES: LazyLock<Regex> = LazyLock::new(|| compile(r"\b(?:[A-Z]{1,6}\d{2,5
 /// The signature of an error: its identifying line with values, paths and numbers replaced. `None` for lines that would
 /// match any error. Codes such as `E0308` are preserved.
 pub fn signature(line: &str) -> Option<String> {
-    let line = strip_colors(truncate_line(line));
+    let line = strip_colors(truncate_line(without_appended_code(line)));
     let bare = clip(strip_decoration(&line), MAX_COMPARED_CHARS);
     // Codes must survive, so they are replaced by marks first.
     let mut marks = CodeMarks::default();
@@ -62,7 +62,7 @@ pub fn signature(line: &str) -> Option<String> {
 pub fn concrete_form(line: &str) -> String {
     // The path of a test depends on where it is run.
     static TEST_FOLDERS: LazyLock<Regex> = LazyLock::new(|| compile(r"[\w@./-]*/([\w.-]+::)"));
-    let line = truncate_line(line);
+    let line = truncate_line(without_appended_code(line));
     let mut text = TEST_FOLDERS.replace_all(&strip_colors(line), "${1}").into_owned();
     for (values, name) in VALUES.iter().filter(|(_, name)| !matches!(*name, "<path>" | "<url>")) {
         text = values.replace_all(strip_decoration(&text), *name).into_owned();
@@ -77,6 +77,47 @@ pub fn is_same_error(stored: &str, printed: &str) -> bool {
     match stored.strip_suffix('…').and_then(|begin| begin.rsplit_once(' ')) {
         Some((begin, _)) => begin.len() >= MIN_BEGINNING_BYTES && printed.starts_with(begin),
         None => stored == printed,
+    }
+}
+
+/// What an error line says about its cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorContent {
+    /// Only a symptom that many places in the code may have: a nil pointer, a timeout of a test.
+    Symptom,
+    /// A message without a name of its own: it means the same only for the same command.
+    Message,
+    /// A quoted value, a path, a name or a code of its own.
+    Names,
+}
+
+/// How much an error line says about its cause.
+pub fn error_content(line: &str) -> ErrorContent {
+    static SYMPTOMS: LazyLock<Regex> = LazyLock::new(|| {
+        compile(
+            r"(?ix)\btimeout\ (?:of\ )?[\d.]+\ ?m?s(?:ec(?:onds?)?)?\ exceeded|\btimed\ out\ (?:in|after)\ [\d.]+\ ?m?s|nil\ pointer|null\ ?pointer
+            |segmentation\ fault|core\ dumped|stack\ (?:size\ exceeded|overflow)|call\ stack|unexpected\ (?:end\ of|eof)|index\ out\ of\ (?:range|bounds)
+            |internal\ server\ error|bad\ gateway|status\ (?:code\ )?5\d\d|operation\ was\ aborted|unhandled\ (?:promise\ )?rejection|division\ by\ zero
+            |mismatched\ types|unreachable\ code|test\ (?:run\ )?failed|assertion\ failed",
+        )
+    });
+    static OWN_NAMES: LazyLock<Regex> = LazyLock::new(|| {
+        compile(
+            r#"(?x)'[^'\s][^'\n]*'|"[^"\n]+"|`[^`\n]+`|‘[^’\n]+’ | [\w@.-]+[/\\][\w@.-]+ | \b\w+_\w+\b | \b[a-z]+[A-Z]\w*\b | \b[\w-]+@[\w.^~-]+
+            | \b[\w-]+\.(?:[a-z]{1,4}|local|internal)\b | :\ (?:[a-z]\w*[.:])+\w+\s*$ | \b(?:named?|module|package|crate|table|column|script|service|function|method|variable):?\ \w{3,}"#,
+        )
+    });
+    // What precedes the message, such as the name of an exception or of the failed call, does not count.
+    static LEAD: LazyLock<Regex> = LazyLock::new(|| compile(r"^(?:[\w.$\[\]]+:\s+)+"));
+    let line = strip_colors(truncate_line(line));
+    let text = strip_decoration(&line);
+    let message = LEAD.find(text).map_or(text, |lead| &text[lead.end()..]);
+    if OWN_NAMES.is_match(message) {
+        ErrorContent::Names
+    } else if SYMPTOMS.is_match(message) {
+        ErrorContent::Symptom
+    } else {
+        ErrorContent::Message
     }
 }
 
@@ -98,7 +139,7 @@ pub(super) fn exact_form(line: &str) -> String {
             r"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[\w@.+/-]*?(/[\w-]+\.[A-Za-z]{1,5}\b|(?:[^\w@.+/-]|$))",
         )
     });
-    let line = strip_colors(truncate_line(line));
+    let line = strip_colors(truncate_line(without_appended_code(line)));
     let mut marks = CodeMarks::default();
     let text = mark_codes(strip_decoration(&line), &mut marks);
     let text = TEMPORARY.replace_all(&text, "<tmp>${1}");
@@ -197,6 +238,7 @@ mod tests {
             ("\u{1b}[31merror\u{1b}[0m: bad thing", "error: bad thing"),
             ("connect ECONNREFUSED ::1:5432", "connect ECONNREFUSED 127.0.0.1:5433"),
             ("can't open file 'a b': denied", "can't open file 'c': denied"),
+            ("error: relation \"a\" does not exist (code: '42P01')", "error: relation \"b\" does not exist"),
         ] {
             assert!(signature(one).is_some());
             assert_eq!(signature(one), signature(other));
@@ -249,6 +291,7 @@ mod tests {
             ("TimeoutError: upload took 10.1s", "TimeoutError: upload took 9.8s"),
             ("killed process 4121 (node)", "killed process 97 (node)"),
             ("limit=5 reached", "limit=6 reached"),
+            ("relation \"a\" does not exist (code: '42P01')", "relation \"a\" does not exist"),
             ("2026-01-02T03:04:05Z lost connection to 'a'", "2026-02-03 04:05:06 lost connection to 'a'"),
         ] {
             assert!(is_same_error(one, other), "{} | {}", exact_form(one), exact_form(other));
@@ -268,6 +311,27 @@ mod tests {
             ("relation table_2 is missing", "relation table_3 is missing"),
         ] {
             assert!(!is_same_error(one, other), "{one} | {other}");
+        }
+    }
+
+    #[test]
+    fn content_of_an_error_is_recognized() {
+        for (line, expected) in [
+            ("Error: socket hang up", ErrorContent::Message),
+            ("panic: runtime error: invalid memory address or nil pointer dereference", ErrorContent::Symptom),
+            ("TimeoutError: page.waitForSelector: Timeout 5000ms exceeded.", ErrorContent::Symptom),
+            ("Error: Connection timeout to database after 5000ms", ErrorContent::Message),
+            ("TokenExpiredError: jwt expired", ErrorContent::Message),
+            ("ModuleNotFoundError: No module named 'yaml'", ErrorContent::Names),
+            ("OperationalError: no such table: shop_cart", ErrorContent::Names),
+            ("fatal error: zlib.h: No such file or directory", ErrorContent::Names),
+            ("error[E0308]: mismatched types", ErrorContent::Symptom),
+            ("error[E0277]: the trait bound `A: Serialize` is not satisfied", ErrorContent::Names),
+            ("Error: listen EADDRINUSE: address already in use :::3000", ErrorContent::Message),
+            ("AssertionError: expected 3 to be 4", ErrorContent::Message),
+            ("undefined: unix.SYS_X", ErrorContent::Names),
+        ] {
+            assert_eq!(error_content(line), expected, "{line}");
         }
     }
 

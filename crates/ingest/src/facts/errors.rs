@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
+use super::error_codes::{append_code, code_below};
+
 /// Lines longer than this, in bytes, are data and not messages.
 const MAX_LINE_BYTES: usize = 2000;
 
@@ -160,6 +162,10 @@ fn clearest_line(output: &str) -> Option<(ErrorClarity, String)> {
             best = Some((clarity, message));
         }
         if clarity == ErrorClarity::NamesError {
+            // The properties of an error are printed below it.
+            if let (Some((_, message)), Some(code)) = (&mut best, code_below(lines.clone())) {
+                append_code(message, &code);
+            }
             break;
         }
     }
@@ -326,6 +332,14 @@ mod tests {
             ("make: *** [all] Error 2", "make: *** [all] Error 2"),
             ("# x/y\na/b.go:40:16: undefined: unix.X", "undefined: unix.X"),
             ("just some text", "just some text"),
+            (
+                "error: relation \"a\" does not exist\n    at parse (a.js:1:2) {\n  length: 106,\n  code: '42P01',",
+                "error: relation \"a\" does not exist (code: '42P01')",
+            ),
+            (
+                "Error: connect ECONNREFUSED 127.0.0.1:5432\n  code: 'ECONNREFUSED',",
+                "Error: connect ECONNREFUSED 127.0.0.1:5432",
+            ),
         ] {
             assert_eq!(identifying_line(output).as_deref(), Some(expected), "{output}");
         }

@@ -34,10 +34,10 @@ use self::sink::FactSink;
 pub(crate) use self::work::{INTERRUPTED, STILL_RUNNING};
 use self::work::{WorkExtractor, WorkState};
 
-pub use self::command::{command_name, is_read_only};
+pub use self::command::{command_name, is_read_only, runs_command};
 pub use self::decisions::{StatedRule, preference_in};
 pub use self::error_codes::{error_codes, is_distinctive_code, queried_codes};
-pub use self::error_forms::{concrete_form, is_same_error, signature};
+pub use self::error_forms::{ErrorContent, concrete_form, error_content, is_same_error, signature};
 pub(crate) use self::errors::is_agent_message;
 pub use self::errors::{failure_line, identifying_line};
 pub(crate) use self::fixes::bypass_marker;

@@ -53,7 +53,10 @@ pub(super) static SUBCOMMAND_PROGRAMS: WordTable = WordTable::new(
 /// Subcommands whose next word belongs to the name.
 pub(super) static TWO_WORD_SUBCOMMANDS: WordTable = WordTable::new(
     "npm run, pnpm run, yarn run, bun run, mise run, docker compose, uv pip, go mod, deno task, cargo xtask, \
-     git stash, gh pr, gh run, gh issue, gh repo, gh release",
+     git stash, gh pr, gh run, gh issue, gh repo, gh release, docker system, docker builder, docker image, docker volume, \
+     docker network, docker container, docker buildx, docker context, podman system, podman image, podman volume, \
+     npm cache, npm config, pnpm store, pnpm config, yarn cache, pip cache, uv cache, uv python, kubectl config, \
+     kubectl rollout, brew services, helm repo, conda env",
 );
 
 /// Programs that run a script file.
@@ -81,7 +84,25 @@ pub(super) static READ_ONLY_SUBCOMMANDS: WordTable = WordTable::new(
      git stash show, git for-each-ref, gh pr view, gh pr list, gh pr checks, gh pr diff, gh pr status, \
      gh run view, gh run list, gh run watch, gh issue view, gh issue list, gh api, gh repo view, gh search, \
      gh auth, docker ps, docker logs, docker images, docker inspect, docker compose ps, docker compose logs, \
-     kubectl get, kubectl describe, kubectl logs, npm ls, npm list, npm view, npm outdated, npm search, \
+     docker compose images, docker compose top, docker info, docker version, docker stats, \
+     docker top, docker port, docker history, docker diff, docker events, docker search, docker system df, \
+     docker system info, docker system events, docker image ls, docker image inspect, docker image history, \
+     docker volume ls, docker volume inspect, docker network ls, docker network inspect, docker container ls, \
+     docker container inspect, docker container logs, docker container top, docker container stats, docker buildx ls, \
+     docker buildx du, docker buildx inspect, docker context ls, docker context show, podman ps, podman logs, \
+     podman images, podman inspect, podman system df, podman image ls, podman volume ls, kubectl get, kubectl describe, \
+     kubectl logs, kubectl top, kubectl explain, kubectl version, kubectl api-resources, kubectl cluster-info, \
+     kubectl config view, kubectl config get-contexts, kubectl config current-context, kubectl rollout status, \
+     kubectl rollout history, helm list, helm ls, helm status, helm get, helm history, helm show, helm repo list, \
+     npm config get, npm config list, npm cache verify, npm cache ls, npm root, npm prefix, npm bin, npm whoami, npm ping, \
+     npm explain, npm why, pnpm ls, pnpm outdated, pnpm root, pnpm config get, pnpm config list, \
+     pnpm store path, pnpm store status, yarn list, yarn info, yarn outdated, yarn cache list, yarn cache dir, bun pm, \
+     pip cache list, pip cache dir, pip cache info, pip3 list, pip3 show, pip3 freeze, uv tree, uv cache dir, \
+     uv python list, uv python find, poetry show, poetry env, brew config, brew doctor, brew outdated, brew search, \
+     brew deps, brew services list, brew services info, apt list, apt show, apt search, dnf list, \
+     dnf info, apk info, apk list, systemctl is-active, systemctl list-units, systemctl show, systemctl is-enabled, \
+     systemctl cat, systemctl list-unit-files, terraform providers, terraform version, rustup which, \
+     conda info, conda env list, go version, go help, npm ls, npm list, npm view, npm outdated, npm search, \
      npm info, pnpm list, pnpm view, pnpm why, yarn why, pip show, pip list, pip freeze, uv pip, brew list, brew info, \
      go env, go list, go doc, cargo tree, cargo metadata, cargo search, cargo info, systemctl status, \
      terraform show, terraform output, rustup show, mise ls, conda list",
@@ -107,7 +128,16 @@ pub(super) static MUTATING_SUBCOMMANDS: WordTable = WordTable::new(
      go mod init, go install, go generate, gem install, bundle install, bundle update, bundle add, \
      composer install, composer require, composer update, docker compose up, docker compose down, \
      docker compose restart, docker compose build, docker compose start, docker compose stop, docker start, \
-     docker stop, docker rm, docker pull, docker restart, docker volume, docker system, docker network, \
+     docker stop, docker rm, docker pull, docker restart, docker volume, docker system, docker network, docker kill, \
+     docker rmi, docker login, docker load, docker tag, docker system prune, docker builder prune, docker image prune, \
+     docker image rm, docker image pull, docker volume prune, docker volume rm, docker volume create, \
+     docker network prune, docker network rm, docker network create, docker container prune, docker container rm, \
+     docker container stop, docker container start, docker container restart, docker buildx prune, docker buildx create, \
+     docker buildx use, docker context use, podman rm, podman rmi, podman stop, podman start, podman system prune, \
+     podman image prune, podman volume rm, npm cache clean, npm config set, npm config delete, npm prune, pnpm store prune, \
+     pnpm config set, pnpm prune, yarn cache clean, pip cache purge, uv cache clean, uv cache prune, uv python install, \
+     kubectl config set-context, kubectl config use-context, kubectl rollout restart, kubectl rollout undo, \
+     helm repo add, helm repo update, conda env create, conda env update, \
      prisma generate, prisma migrate, prisma db, alembic upgrade, alembic stamp, rails db:migrate, \
      rake db:migrate, terraform init, terraform import, terraform state, rustup target, rustup component, \
      rustup update, rustup default, rustup override, mise install, mise use, mise trust, mix deps.get, \

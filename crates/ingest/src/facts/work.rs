@@ -7,7 +7,7 @@ use super::command::{CommandClass, CommandLine, ExitVisibility, ShellCommand, pa
 use super::command_kind::{command_kind, is_file_utility, may_run_forever};
 use super::diagnoses::DiagnosedError;
 use super::errors::{is_agent_message, is_missing_folder, is_timeout};
-use super::fixes::FixTracker;
+use super::fixes::{FixTracker, is_bypass_command};
 use super::sink::{FactSink, command_entity, file_entity, observed_fact};
 use super::steps::{StepRecorder, StepResult};
 use super::{git, packages};
@@ -141,7 +141,10 @@ impl<'a> WorkExtractor<'a> {
                 self.extract_failure(wrapper.as_ref().unwrap_or(&line), message, tool, entry, sink);
             }
             CommandResult::Succeeded => {
-                for at in (0..line.commands.len()).filter(|at| line.commands[*at].is_certain) {
+                // What passed only because a check was skipped does not count for the command that failed.
+                let is_retry = self.state.fixes.is_open(&line);
+                let counts = |one: &ShellCommand| one.is_certain && !(is_retry && is_bypass_command(&one.text));
+                for at in (0..line.commands.len()).filter(|at| counts(&line.commands[*at])) {
                     self.count_command(&line, at, true, entry, tool, sink);
                 }
                 // A wrapper that failed itself works again with the command it runs.

@@ -1,8 +1,8 @@
 //! Known errors: groups facts by error, and compares an error with those that occurred before.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use rethread_model::{FactState, Predicate, SessionId};
+use rethread_model::{FactState, Predicate};
 use rethread_store::FactRow;
 
 use super::word_overlap::{MIN_WORD_OVERLAP, distinctive_words, word_overlap};
@@ -10,6 +10,9 @@ use super::{FactSource, KnownFixes, known_fixes};
 
 /// Maximum number of similar errors returned.
 const MAX_SIMILAR_ERRORS: usize = 5;
+
+/// Similarity of an error that is not the same, at most.
+const MAX_SIMILARITY: f64 = 0.99;
 
 /// Maximum number of errors returned for a code.
 const MAX_ERRORS_WITH_CODE: usize = 20;
@@ -49,21 +52,11 @@ impl KnownError {
         Self::with_similarity(signature, 1.0, facts)
     }
 
-    /// Sorts fixes of exactly this error before those of others with the same signature. `line` is the error as
-    /// printed; `is_same` compares a quoted line with it.
-    pub fn put_exact_matches_first(&mut self, facts: &[FactRow], line: &str, is_same: impl Fn(&str) -> bool) {
-        let same: BTreeSet<(SessionId, u64)> = facts
-            .iter()
-            .filter(|known| known.fact.quote.as_deref().is_some_and(&is_same))
-            .map(|known| (known.session, known.fact.line))
-            .collect();
-        self.fixes.fixes.sort_by_key(|fix| {
-            let is_of_same = fix.sources.iter().any(|source| same.contains(&(source.session, source.line)));
-            (fix.state != FactState::Confirmed, !is_of_same)
-        });
-        if facts.iter().any(|known| is_same(&known.fact.detail)) {
-            line.clone_into(&mut self.line);
-        }
+    /// Makes its confirmed fixes hypotheses: they were confirmed for this error, not for the requested one.
+    pub fn mark_as_similar(&mut self) {
+        self.similarity = self.similarity.min(MAX_SIMILARITY);
+        let confirmed = self.fixes.fixes.iter_mut().filter(|fix| fix.state == FactState::Confirmed);
+        confirmed.for_each(|fix| fix.state = FactState::Hypothesis);
     }
 
     fn with_similarity(signature: &str, similarity: f64, facts: &[FactRow]) -> Self {
@@ -116,6 +109,32 @@ pub fn similar_errors(signature: &str, facts: Vec<FactRow>) -> Vec<KnownError> {
         let order = b.similarity.total_cmp(&a.similarity).then(has_fix(b).cmp(&has_fix(a)));
         order.then(last(b).cmp(&last(a))).then(a.signature.cmp(&b.signature))
     });
+    found.truncate(MAX_SIMILAR_ERRORS);
+    found
+}
+
+/// Errors with the signature of a printed line, but other names or values, that share enough of its words; the most
+/// similar first. Assertions about other values share none.
+pub fn with_other_values(signature: &str, line: &str, facts: Vec<FactRow>) -> Vec<KnownError> {
+    let query_words = distinctive_words(line);
+    let last_line = last_printed_line(signature, &facts);
+    let mut by_line: BTreeMap<String, Vec<FactRow>> = BTreeMap::new();
+    for known in facts {
+        let is_failure = known.fact.predicate == Predicate::FailedWith;
+        let printed = if is_failure { Some(&known.fact.detail) } else { known.fact.quote.as_ref() };
+        let printed = printed.unwrap_or(&last_line).trim().to_owned();
+        by_line.entry(printed).or_default().push(known);
+    }
+    let mut found: Vec<KnownError> = Vec::new();
+    for (printed, facts) in by_line {
+        let similarity = word_overlap(&query_words, &distinctive_words(&printed));
+        if similarity >= MIN_WORD_OVERLAP {
+            let error = KnownError::with_similarity(signature, similarity.min(MAX_SIMILARITY), &facts);
+            found.push(KnownError { line: printed, ..error });
+        }
+    }
+    found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.line.cmp(&b.line)));
+    found.retain(|error| !error.fixes.is_empty());
     found.truncate(MAX_SIMILAR_ERRORS);
     found
 }

@@ -34,7 +34,7 @@ pub use fixes::{Fix, KnownFixes, known_fixes};
 pub use graph::{
     EntityGraph, GraphEdge, GraphItem, GraphLimits, GraphNode, KNOWLEDGE_PREDICATES, entity_graph, knowledge_rank,
 };
-pub use known_errors::{KnownError, errors_with_code, known_errors, similar_errors};
+pub use known_errors::{KnownError, errors_with_code, known_errors, similar_errors, with_other_values};
 pub use ruled_out::{RuledOut, ruled_out};
 pub use sequences::StepSequence;
 pub use topic_question::decision_for_question;

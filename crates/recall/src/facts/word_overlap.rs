@@ -8,7 +8,7 @@ pub(super) const MIN_WORD_OVERLAP: f64 = 0.6;
 /// Minimum length, in characters, for a single shared word to count.
 const LONG_WORD_CHARS: usize = 5;
 /// Words too common in errors to be distinctive.
-const COMMON_WORDS: [&str; 44] = [
+const COMMON_WORDS: [&str; 62] = [
     "error",
     "errors",
     "failed",
@@ -53,6 +53,24 @@ const COMMON_WORDS: [&str; 44] = [
     "traceback",
     "panicked",
     "thread",
+    "expected",
+    "received",
+    "actual",
+    "assert",
+    "assertion",
+    "assertionerror",
+    "equal",
+    "equals",
+    "equality",
+    "deeply",
+    "match",
+    "greater",
+    "less",
+    "than",
+    "left",
+    "right",
+    "got",
+    "object",
 ];
 
 /// The words of a text that distinguish one error from another, in lower case.
@@ -93,5 +111,8 @@ mod tests {
         assert!(share("error: cannot find value `x` in this scope", "error: linker `cc` not found") < MIN_WORD_OVERLAP);
         assert!(share("Error: failed with exit code 1", "error: process failed") < MIN_WORD_OVERLAP);
         assert!(share("", "") < MIN_WORD_OVERLAP);
+        let values = "AssertionError: expected '2026-02-28' to be '2026-03-01' // Object.is equality";
+        assert!(share(values, "AssertionError: expected 0 to be greater than 0") < MIN_WORD_OVERLAP);
+        assert!(share("expected 3 to be 4", "expected 401 to be 200") < MIN_WORD_OVERLAP);
     }
 }

@@ -57,7 +57,7 @@ fn heading(page: &mut TextPage, error: &KnownError, now: Timestamp) {
     let percent = (error.similarity * 100.0).round() as u64;
     let overlap = match &error.shared_code {
         Some(code) => format!("same code: {code}"),
-        None if percent < 100 => format!("{percent} % word overlap"),
+        None if percent < 100 => format!("similar error, {percent} % word overlap"),
         None => String::new(),
     };
     let times =

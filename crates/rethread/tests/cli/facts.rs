@@ -118,11 +118,14 @@ fn fact_commands_in_an_empty_home_create_nothing() {
 fn fix_is_shown() {
     // S003-22
     let home = home_with_facts();
-    assert_snapshot!("fix", home.snapshot(&["fix", "error: no such table: 'carts'"]));
+    assert_snapshot!("fix", home.snapshot(&["fix", "error: no such table: 'orders'"]));
+    assert_snapshot!("fix_similar", home.snapshot(&["fix", "error: no such table: 'carts'"]));
     assert_snapshot!("fix_unknown", home.snapshot(&["fix", "error: linker `cc` not found"]));
     assert_snapshot!("fix_elsewhere", home.snapshot(&["fix", "error: no such table: 'x'", "--project", "/nowhere"]));
     assert_snapshot!("fix_nothing_given", home.snapshot(&["fix", " "]));
-    let known = answer(&home, &["fix", "error: no such table: 'carts'"]);
+    let similar = answer(&home, &["fix", "error: no such table: 'carts'"]);
+    assert_eq!((&similar["exact"], &similar["fixes"][0]["state"]), (&json!(false), &json!("hypothesis")));
+    let known = answer(&home, &["fix", "error: no such table: 'orders'"]);
     assert_eq!(known["exact"], true);
     assert_eq!(known["fixes"][0]["state"], "confirmed");
     assert_eq!(known["fixes"][0]["sources"][0]["evidence"], json!([1, 2]));

@@ -93,6 +93,10 @@ const FLAGS: &[&str] = &[
     "--break-system-packages",
 ];
 
+/// What `--force` only answers a prompt of: removing what can be made again.
+const CLEANUPS: [&str; 11] =
+    ["prune", "clean", "cache", "purge", "gc", "rm", "rmi", "remove", "uninstall", "delete", "unlink"];
+
 /// Words of settings that a lower number makes easier to pass, and a higher one.
 const MINIMUMS: [&str; 5] = ["threshold", "coverage", "fail_under", "fail-under", "min_score"];
 const MAXIMUMS: [&str; 2] = ["max-warnings", "max_warnings"];
@@ -139,12 +143,13 @@ pub(super) fn sides(piece: &str) -> (&str, &str) {
 }
 
 /// Whether a command only gets past a check.
-pub(super) fn is_bypass_command(command: &str) -> bool {
+pub(in crate::facts) fn is_bypass_command(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
     let is_push = words.windows(2).any(|pair| pair == ["git", "push"]);
+    let is_cleanup = !is_push && words.iter().any(|word| CLEANUPS.contains(word));
     let skips = |word: &&str| {
         let flag = word.split('=').next().unwrap_or_default();
-        FLAGS.contains(&flag)
+        (FLAGS.contains(&flag) && !(is_cleanup && flag == "--force"))
             || flag.starts_with("--skip")
             || flag.starts_with("-DskipTests")
             || matches!(*word, "HUSKY=0" | "SKIP_CHECKS=1" | "NODE_TLS_REJECT_UNAUTHORIZED=0")
@@ -224,6 +229,7 @@ mod tests {
             "git push -f",
             "git push --force origin main",
             "npm install --legacy-peer-deps",
+            "npm install --force",
             "npm test || true",
             "mvn package -DskipTests",
             "npx jest --passWithNoTests",
@@ -236,6 +242,9 @@ mod tests {
         }
         for command in
             ["rm -f build.lock", "docker rm -f db", "git commit -m x", "chmod +x run.sh", "rm -rf node_modules"]
+                .into_iter()
+                .chain(["docker builder prune -f", "docker system prune --force", "npm cache clean --force"])
+                .chain(["apt-get install -y jq", "git worktree remove --force ../b"])
         {
             assert!(!is_bypass_command(command), "{command}");
         }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::command::{CommandClass, ShellCommand, is_same_command, word_similarity};
+use super::super::command::{CommandClass, ShellCommand, is_same_command, is_same_name, word_similarity};
 use super::super::errors::{is_missing_folder, is_usage_error};
 use super::super::tables::{FORMATTING_FLAGS, NARROWING_FLAGS};
 use super::change::repairs;
@@ -38,13 +38,8 @@ pub(super) fn is_same_call(one: &ShellCommand, other: &ShellCommand) -> bool {
                 && other.arguments.iter().all(|word| covers(&one.arguments, word))))
 }
 
-/// Whether two names mean the same: `npm test` is `npm run test`.
 fn same_name(one: &ShellCommand, other: &ShellCommand) -> bool {
-    let short = |name: &str| match name.split_once(" run ") {
-        Some((program @ ("npm" | "pnpm" | "yarn" | "bun"), script)) => format!("{program} {script}"),
-        _ => name.to_owned(),
-    };
-    one.name == other.name || short(&one.name) == short(&other.name)
+    is_same_name(&one.name, &other.name)
 }
 
 /// Whether two words are equal, or the same path seen from another directory.

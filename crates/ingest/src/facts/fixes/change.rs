@@ -130,7 +130,9 @@ impl AttemptedChange {
 pub(super) fn change_kind(command: &ShellCommand) -> Option<ChangeKind> {
     let name = command.name.as_str();
     if matches!(name, "kill" | "pkill" | "killall") {
-        return Some(ChangeKind::Ran);
+        // Which process a number was is unknown.
+        let is_number = command.arguments.iter().any(|word| is_process_id(word));
+        return Some(if is_number { ChangeKind::RanOther } else { ChangeKind::Ran });
     }
     let is_inline = command.arguments.iter().any(|word| matches!(word.as_str(), "-c" | "-e" | "-" | "-p"))
         && ["python", "node", "ruby", "perl", "bash", "sh", "php", "bun", "deno", "tsx"]
@@ -151,6 +153,30 @@ pub(super) fn change_kind(command: &ShellCommand) -> Option<ChangeKind> {
         CommandClass::Check if verifies(command) => None,
         CommandClass::Check => Some(ChangeKind::RanOther),
     }
+}
+
+/// A command without values that only meant something on that machine at that time: process and container ids.
+pub(super) fn without_fleeting_ids(command: &ShellCommand) -> String {
+    let stops = command.name == "kill";
+    let is_container = matches!(command.name.split(' ').next(), Some("docker" | "podman"));
+    let general = command.text.split(' ').map(|word| match word {
+        word if stops && is_process_id(word) => "PID",
+        word if is_container && is_container_id(word) => "CONTAINER",
+        word => word,
+    });
+    let mut words: Vec<&str> = general.collect();
+    words.dedup_by(|next, before| next == before && matches!(*next, "PID" | "CONTAINER"));
+    words.join(" ")
+}
+
+fn is_process_id(word: &str) -> bool {
+    word.len() >= 2 && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_container_id(word: &str) -> bool {
+    (12..=64).contains(&word.len())
+        && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// Whether the words of a command say that it changes something.
@@ -201,7 +227,11 @@ pub(super) fn repairs(command: &ShellCommand) -> bool {
         .arguments
         .iter()
         .any(|word| matches!(word.as_str(), "--fix" | "--write" | "-w" | "--apply" | "--unsafe-fixes"));
-    fixes || (!only_checks && command.name.split([' ', ':', '-', '_', '/', '.']).any(is_one))
+    // `pnpm drizzle-kit migrate` runs a program of a package.
+    let runs_package = ["pnpm ", "yarn ", "bun "].iter().any(|runner| command.name.starts_with(runner));
+    let subcommand = command.arguments.first().filter(|_| runs_package).map_or("", String::as_str);
+    let mut words = command.name.split([' ', ':', '-', '_', '/', '.']).chain([subcommand]);
+    fixes || (!only_checks && words.any(is_one))
 }
 
 /// Whether a command only records work, unless another command of the same program failed.
@@ -230,4 +260,26 @@ fn is_generated(path: &str) -> bool {
     is_lock
         || [".snap", ".min.js", ".map", ".log"].iter().any(|end| name.ends_with(end))
         || path.split('/').any(|part| matches!(part, "dist" | "node_modules" | "target" | "__pycache__"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::command::parse_command_line;
+    use super::*;
+
+    #[test]
+    fn ids_of_one_machine_are_left_out() {
+        for (line, expected) in [
+            ("kill 4121", "kill PID"),
+            ("kill -9 4121 4122", "kill -9 PID"),
+            ("pkill vite", "pkill vite"),
+            ("lsof -ti:3000 | xargs kill -9", "lsof -ti:3000 | xargs kill -9"),
+            ("docker rm -f 3f2a1b0c9d8e", "docker rm -f CONTAINER"),
+            ("docker rm -f db", "docker rm -f db"),
+        ] {
+            let parsed = parse_command_line(line).unwrap();
+            assert_eq!(without_fleeting_ids(parsed.main()), expected, "{line}");
+            assert!(change_kind(parsed.main()).is_some(), "{line}");
+        }
+    }
 }

@@ -15,9 +15,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 pub(crate) use self::bypass::bypass_marker;
 pub use self::bypass::is_bypass;
-use self::bypass::is_bypass_command;
+pub(super) use self::bypass::is_bypass_command;
 use self::call::{is_call_error, is_format_issue, is_malformed_call, ran_nothing};
-use self::change::{AttemptedChange, ChangeKind, change_kind};
+use self::change::{AttemptedChange, ChangeKind, change_kind, without_fleeting_ids};
 use self::failure::{FixVerdict, OpenFailure, TrackedError, VerifiedFix};
 pub(super) use self::phrases::says_it_works;
 use self::phrases::{explanation, says_it_is_fixed};
@@ -270,7 +270,7 @@ impl FixTracker {
             return;
         }
         if let Some(kind) = change_kind(command) {
-            self.record_change(kind, &clip(&command.text, MAX_TEXT_CHARS), "", at);
+            self.record_change(kind, &clip(&without_fleeting_ids(command), MAX_TEXT_CHARS), "", at);
         }
         if let Some(written) = command.output.as_deref().filter(|path| !is_log(path)) {
             self.record_edit(written, "", true, at);
