@@ -308,7 +308,8 @@ fn measure(examples: &[LabeledSentence]) {
         };
         let (held, rest): (Vec<_>, Vec<_>) = examples.iter().enumerate().partition(|(at, one)| in_fold(*at, one));
         let rest: Vec<&LabeledSentence> = rest.into_iter().map(|(_, one)| one).collect();
-        let model = LinearModel::parse(&train_kinds(&rest));
+        let weights = train_kinds(&rest);
+        let model = LinearModel::parse(&weights);
         for (_, example) in held {
             let scores = model.score(sentence_features(&example.tokens, example.context, |word| model.knows(word)));
             let kind = scores.best();
@@ -370,7 +371,8 @@ fn measure_spans(examples: &[LabeledSentence]) {
         let marked = || examples.iter().enumerate().filter(|(_, one)| one.marks.is_some());
         let rest: Vec<&LabeledSentence> =
             marked().filter(|(at, _)| at % FOLDS as usize != fold).map(|(_, one)| one).collect();
-        let model = LinearModel::parse(&train_spans(&rest));
+        let weights = train_spans(&rest);
+        let model = LinearModel::parse(&weights);
         for (_, one) in marked().filter(|(at, _)| at % FOLDS as usize == fold) {
             let right = one.marks.as_ref().unwrap();
             let mut marks: Vec<usize> = Vec::new();

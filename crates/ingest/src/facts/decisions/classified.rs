@@ -124,7 +124,7 @@ fn is_task(masked: &str) -> bool {
         compile_pattern(
             r"^(?:(?:ok|okay|and|so|now|then|also|please|pls|just|go|lets|let's|yes|yeah),? )*(?:build|create|add|write|implement|fix|run|rerun|
                 check|look|update|test|deploy|open|show|explain|refactor|investigate|commit|push|merge|rebase|review|find|debug|
-                clean|generate|list|read|continue|start|restart|try|help|copy|search|give|tell|verify|audit|tackle|do|compute) ",
+                clean|generate|list|read|continue|start|restart|try|help|copy|search|give|verify|audit|tackle|do|compute) ",
         )
     });
     static DESIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {

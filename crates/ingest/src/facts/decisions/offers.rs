@@ -16,7 +16,7 @@ const MAX_TEXT_CHARS: usize = 240;
 
 /// Verbs of work that decides nothing.
 const WORK_VERBS: &str = "commit push run rerun continue proceed test check look investigate review start help explain show deploy open do go \
-    dig try verify take read find search list give walk wait stop send tell share clarify debug analyze explore retry restart \
+    dig try verify take read find search list give walk wait stop send share clarify debug analyze explore retry restart \
     rebase merge pull fetch know see save finish submit post reply wrap summarize begin get";
 
 /// Titles that name no decision.

@@ -1,44 +1,32 @@
 //! A linear model: a table of integer weights for each feature and class.
 
-use std::collections::{HashMap, HashSet};
-
 /// Weights are stored as integers: this many make 1.
 pub(super) const SCALE: f64 = 16.0;
 
 /// Smaller weights are not stored.
 const MIN_WEIGHT: i32 = 3;
 
-/// A trained model.
+/// A trained model. It is not copied into tables but looked up in its text, because hooks have no time to build them.
 #[derive(Clone, Debug, Default)]
-pub struct LinearModel {
-    classes: Vec<String>,
-    words: HashSet<String>,
-    weights: HashMap<String, Vec<(usize, i32)>>,
+pub struct LinearModel<'a> {
+    classes: usize,
+    /// Sorted.
+    words: Vec<&'a str>,
+    /// One line per feature, sorted by feature.
+    rows: Vec<&'a str>,
 }
 
 /// The score of each class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scores(Vec<i32>);
 
-impl LinearModel {
+impl<'a> LinearModel<'a> {
     /// Reads a model: a line of classes, a line of known words, then a line per feature.
-    pub fn parse(text: &str) -> Self {
+    pub fn parse(text: &'a str) -> Self {
         let mut lines = text.lines().filter(|line| !line.starts_with('#'));
-        let list = |line: Option<&str>| -> Vec<String> {
-            line.unwrap_or_default().split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
-        };
-        let classes = list(lines.next());
-        let words = list(lines.next()).into_iter().collect();
-        let weights = lines.filter_map(|line| {
-            let (feature, values) = line.split_once('\t')?;
-            let of_class = |value: &str| -> Option<(usize, i32)> {
-                let (class, weight) = value.split_once('=')?;
-                Some((class.parse().ok()?, weight.parse().ok()?))
-            };
-            Some((feature.to_owned(), values.split(' ').filter_map(of_class).collect()))
-        });
-        let weights = weights.collect();
-        Self { classes, words, weights }
+        let classes = lines.next().unwrap_or_default().split_whitespace().count();
+        let words = lines.next().unwrap_or_default().split_whitespace().collect();
+        Self { classes, words, rows: lines.collect() }
     }
 
     /// Writes a model so that `parse` reads it. Weights that hardly matter are left out.
@@ -63,15 +51,15 @@ impl LinearModel {
 
     /// Whether the model knows a word.
     pub fn knows(&self, word: &str) -> bool {
-        self.words.contains(word)
+        self.words.binary_search(&word).is_ok()
     }
 
     /// The score of each class for these features.
     pub fn score(&self, features: impl IntoIterator<Item = String>) -> Scores {
-        let mut scores = vec![0; self.classes.len().max(1)];
+        let mut scores = vec![0; self.classes.max(1)];
         for feature in features {
-            for (class, weight) in self.weights.get(&feature).into_iter().flatten() {
-                if let Some(score) = scores.get_mut(*class) {
+            for (class, weight) in self.weights(&feature) {
+                if let Some(score) = scores.get_mut(class) {
                     *score += weight;
                 }
             }
@@ -79,11 +67,21 @@ impl LinearModel {
         Scores(scores)
     }
 
+    /// The weights of a feature, each with its class.
+    fn weights(&self, feature: &str) -> impl Iterator<Item = (usize, i32)> + use<'a> {
+        let found = self.rows.binary_search_by(|row| row.split('\t').next().unwrap_or_default().cmp(feature)).ok();
+        let values = found.and_then(|at| self.rows[at].split_once('\t')).map_or("", |(_, values)| values);
+        values.split(' ').filter_map(|value| {
+            let (class, weight) = value.split_once('=')?;
+            Some((class.parse().ok()?, weight.parse().ok()?))
+        })
+    }
+
     /// The features that speak most for a class against the first one, strongest first.
     pub fn explain(&self, features: impl IntoIterator<Item = String>, class: usize) -> Vec<(String, f64)> {
         let weight_of = |feature: &str| {
-            let rows = self.weights.get(feature).into_iter().flatten();
-            rows.map(|(one, weight)| if *one == class { *weight } else { -weight * i32::from(*one == 0) }).sum::<i32>()
+            let rows = self.weights(feature);
+            rows.map(|(one, weight)| if one == class { weight } else { -weight * i32::from(one == 0) }).sum::<i32>()
         };
         let mut all: Vec<(String, f64)> = features
             .into_iter()

@@ -14,8 +14,8 @@ pub use self::features::{sentence_features, span_features};
 pub use self::linear::{LinearModel, Scores};
 pub use self::tokens::{SentenceToken, tokenize};
 
-static KINDS: LazyLock<LinearModel> = LazyLock::new(|| LinearModel::parse(include_str!("kinds.tsv")));
-static SPANS: LazyLock<LinearModel> = LazyLock::new(|| LinearModel::parse(include_str!("spans.tsv")));
+static KINDS: LazyLock<LinearModel<'static>> = LazyLock::new(|| LinearModel::parse(include_str!("kinds.tsv")));
+static SPANS: LazyLock<LinearModel<'static>> = LazyLock::new(|| LinearModel::parse(include_str!("spans.tsv")));
 
 /// Who wrote a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
