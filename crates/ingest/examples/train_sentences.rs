@@ -195,11 +195,17 @@ fn train_kinds(examples: &[&LabeledSentence]) -> String {
         .iter()
         .map(|one| {
             let weight = if one.group.is_some() { REAL_WEIGHT } else { 1.0 };
-            (sentence_features(&one.tokens, one.context, is_known), one.kind, weight)
+            (kind_features(one, is_known), one.kind, weight)
         })
         .collect();
     let classes = StatementKind::ALL.map(StatementKind::as_str);
     LinearModel::format(&classes, &words, &fit(&cases, classes.len(), MIN_COUNTS.0))
+}
+
+fn kind_features(one: &LabeledSentence, is_known: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut features = Vec::new();
+    sentence_features(&one.tokens, one.context, is_known, &mut |feature| features.push(feature.to_owned()));
+    features
 }
 
 fn train_spans(examples: &[&LabeledSentence]) -> String {
@@ -212,7 +218,9 @@ fn train_spans(examples: &[&LabeledSentence]) -> String {
         for at in 0..one.tokens.len() {
             let before = at.checked_sub(1).map_or("^", |before| SPAN_MARKS[marks[before]]);
             let kind = StatementKind::ALL[one.kind];
-            cases.push((span_features(&one.tokens, at, kind, before, is_known), marks[at], 1.0));
+            let mut features = Vec::new();
+            span_features(&one.tokens, at, kind, before, is_known, &mut |feature| features.push(feature.to_owned()));
+            cases.push((features, marks[at], 1.0));
         }
     }
     LinearModel::format(&SPAN_MARKS, &words, &fit(&cases, SPAN_MARKS.len(), MIN_COUNTS.1))
@@ -311,7 +319,8 @@ fn measure(examples: &[LabeledSentence]) {
         let weights = train_kinds(&rest);
         let model = LinearModel::parse(&weights);
         for (_, example) in held {
-            let scores = model.score(sentence_features(&example.tokens, example.context, |word| model.knows(word)));
+            let known = |word: &str| model.knows(word);
+            let scores = model.score(|visit| sentence_features(&example.tokens, example.context, known, visit));
             let kind = scores.best();
             found.push(KindPrediction { example, kind, likelihood: scores.likelihood(kind) });
         }
@@ -379,7 +388,9 @@ fn measure_spans(examples: &[LabeledSentence]) {
             for at in 0..one.tokens.len() {
                 let before = marks.last().map_or("^", |mark| SPAN_MARKS[*mark]);
                 let kind = StatementKind::ALL[one.kind];
-                marks.push(model.score(span_features(&one.tokens, at, kind, before, |word| model.knows(word))).best());
+                let known = |word: &str| model.knows(word);
+                let scores = model.score(|visit| span_features(&one.tokens, at, kind, before, known, visit));
+                marks.push(scores.best());
             }
             for mark in 1..3 {
                 let places = |marks: &[usize]| (0..marks.len()).filter(|at| marks[*at] == mark).collect::<Vec<_>>();

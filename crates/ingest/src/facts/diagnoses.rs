@@ -352,7 +352,7 @@ fn is_pronoun(name: &str) -> bool {
 fn is_unsure(sentence: &str) -> bool {
     static UNSURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r"(?i)\b(?:might|may be|may have|maybe|perhaps|possibly|probably|likely|suspect|could be|could have|i think|i guess|i believe|seems?|appears?|looks like|suggests?|hypothesis|whether|let me|i'll|i will|i need to|we need to|let's|to be sure|should be|would be|if (?:the|you|we|it|this|that))\b|\b(?:issue|problem|cause|bug|error) (?:is|was)(?:n't| not)\b|\bnot (?:the|a) (?:issue|problem|cause)|\?\s*$",
+            r"(?i)\b(?:no longer|doesn't need|does not need|doesn't require|does not require|don't need|not caused|unrelated|works because|might|may be|may have|maybe|perhaps|possibly|probably|likely|suspect|could be|could have|i think|i guess|i believe|seems?|appears?|looks like|suggests?|hypothesis|whether|let me|i'll|i will|i need to|we need to|let's|to be sure|should be|would be|if (?:the|you|we|it|this|that))\b|\b(?:issue|problem|cause|bug|error) (?:is|was)(?:n't| not)\b|\bnot (?:the|a) (?:issue|problem|cause)|\?\s*$",
         )
         .ok()
     });

@@ -4,7 +4,7 @@ use rethread_model::{ToolKind, ToolUse, clip, first_line, one_line};
 use serde_json::value::RawValue;
 
 use super::TextSink;
-use super::change::describe_edit;
+use super::change::{describe_edit, may_hold_secret};
 use super::tool_arguments::ToolArguments;
 use crate::Redactor;
 use crate::facts::shorten_script;
@@ -219,7 +219,7 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
         let target = clip(&sink.redact(first_line(&target).to_owned()), MAX_TARGET_CHARS).into_owned();
         let is_shown = kind == ToolKind::Edit && sink.filter.keep_tool_structure;
         let change = if is_shown { describe_edit(text, paths.len() > 1, sink) } else { None };
-        (target, change)
+        (target, change.filter(|change| !may_hold_secret(&paths, change)))
     };
     let mut tool = ToolUse {
         // A server of tools can be named after a token.

@@ -144,7 +144,7 @@ fn is_open(masked: &str) -> bool {
                 could we|can we|should we|should i|is it|is there|do we|do you|does|did|are we|would it|if|for example|e\.g|
                 let's say|lets say|imagine|suppose|let me know|let's see|lets see)\b|
                 \b(?:maybe|perhaps|probably|shall|might|hmm+|not sure|unsure|i guess|i wonder|wondering|i suppose|i worry|i believe|what if|
-                could be|either way|don't know|dont know|no idea|at some point|some day|someday|used to)\b|
+                just show|only show|could be|either way|don't know|dont know|no idea|at some point|some day|someday|used to)\b|
                 (?:,? no| right|,? correct| or not| or what)[.! ]*$",
         )
     });

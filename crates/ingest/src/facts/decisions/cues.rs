@@ -166,6 +166,20 @@ pub(super) fn is_statement(sentence: &ProseSentence<'_>) -> bool {
         && !DOUBT.as_ref().is_none_or(|doubt| doubt.is_match(&sentence.masked))
 }
 
+/// Whether a sentence takes back or limits what it says, or only sounds like a refusal: "nothing wrong with X", "I was going
+/// to say X, but no". What it states is then easily the opposite of what it seems.
+pub(super) fn is_mixed(masked: &str) -> bool {
+    static MIXED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:nothing wrong|no luck|no idea|no problem|no objection|no wonder|not a fan|there's no|there is no|there are no|we have no|
+                i have no|has no|don't hesitate|do not hesitate|hesitate to|no longer|neither|i was going to|unless|never have|
+                avoid not|not because|don't forget|do not forget|not only|don't just|do not just|i never|better than|worse than)\b|
+                \bbut,? (?:no|actually|we can't|we cannot|this project|keep|stay|it's fine|it is fine|since|then)\b",
+        )
+    });
+    MIXED.as_ref().is_none_or(|mixed| mixed.is_match(masked))
+}
+
 /// Whether a sentence is in a language that these rules do not support.
 pub(super) fn is_foreign(text: &str) -> bool {
     const WORDS: &[&str] = &[

@@ -43,6 +43,8 @@ use super::sentence_model::{SentenceContext, StatementKind};
 
 /// Number of recent decisions kept, so that a later one can supersede an earlier one.
 const MAX_DECISIONS: usize = 16;
+/// Maximum number of proposals that wait for an answer.
+const MAX_PROPOSALS: usize = 8;
 /// The state of decision extraction, carried from one span of a session to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -142,7 +144,9 @@ impl DecisionExtractor {
         let reason = reason_for(&subject, sentence);
         let mut choice = TrackedDecision::proposed(subject, sentence.text, reason, position);
         choice.object = proposals::rejected_option(sentence);
-        self.open_proposals.push(choice.clone());
+        if self.open_proposals.len() < MAX_PROPOSALS {
+            self.open_proposals.push(choice.clone());
+        }
         self.add(choice, position, facts);
     }
 
@@ -270,6 +274,9 @@ impl DecisionExtractor {
     ) {
         for (at, sentence) in sentences.iter().enumerate() {
             let stated = StatedSentence { sentence, next: sentences.get(at + 1) };
+            if cues::is_mixed(&sentence.masked) {
+                continue;
+            }
             if let Some(preference) = preferences::find_preference(sentence) {
                 facts.push(preference_fact(preference, stated, position));
             } else if let Some(mut made) = statements::find_decision(sentence) {

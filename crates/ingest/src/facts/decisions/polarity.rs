@@ -10,7 +10,7 @@ use super::cues::compile_pattern;
 /// Words that turn what follows them down.
 const DENIES: &str = r"\b(?:no|not|never|don't|do not|dont|doesn't|won't|will not|wont|can't|cannot|cant|shouldn't|should not|mustn't|
     must not|avoid|stop|quit|without|drop|dropping|dropped|skip|skipping|scrap|scratch|ditch|ditching|forget|remove|removing|kill|killing|get rid of|
-    getting rid of|rip out|isn't|aren't|nah|nope|neither|nothing|less|rather than|instead of|against|hate|dislike|refrain|leave out|
+    getting rid of|rip out|isn't|aren't|nobod\w|nah|nope|neither|nothing|less|rather than|instead of|against|hate|dislike|refrain|leave out|
     hold off|hands off|moving off|move off|moving away from|no more|ban|banned|(?:roll back|rollback|revert) (?:the|all|our|those|that|this|it)|out with|
     enough of|tired of|sick of|rule out|ruled out|ruling out|hard pass|pass on|turn down|turned down|declined|considered and|no go)\b";
 

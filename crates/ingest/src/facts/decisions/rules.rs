@@ -49,8 +49,15 @@ static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| compile_pattern(r"^[\w 
 pub fn preference_in(text: &str) -> Option<StatedRule> {
     let text = text.replace("**", "");
     let sentences = split_sentences(&[text.trim()]);
+    // "Don't forget to" wants something; "don't hesitate to" and "no need to" allow it.
+    let sentences = match text.trim().to_lowercase().find("forget to ").filter(|at| *at < "please do not forget".len())
+    {
+        Some(at) => split_sentences(&[text.trim().get(at + "forget to ".len()..)?]),
+        None => sentences,
+    };
     let sentence = sentences.first()?;
-    if sentence.is_question() {
+    let lower = sentence.masked.to_lowercase();
+    if sentence.is_question() || lower.contains("hesitate") || lower.starts_with("no need") {
         return None;
     }
     let (predicate, subject) = match stated(sentence, 0) {
@@ -112,6 +119,7 @@ mod tests {
         for (text, expected) in [
             ("Never commit to main directly.", "-commit to main directly"),
             ("Use pnpm, not npm", "+pnpm"),
+            ("Don't forget to run prettier", "+run prettier"),
             ("**Do not** use axios, use ky.", "-axios / ky"),
             ("Tests: use vitest", "+vitest"),
             ("No em dashes in prose", "-em dashes in prose"),

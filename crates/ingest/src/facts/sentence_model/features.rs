@@ -5,39 +5,42 @@ use super::{SentenceContext, Speaker, StatementKind};
 
 /// Word of the models for words they do not know.
 const UNKNOWN: &str = "UNKNOWN";
-/// Number of words at the start of a sentence that get features of their own.
-const LEAD_WORDS: usize = 3;
+/// The words at the start of a sentence get features of their own.
+const LEADS: [&str; 3] = ["lead0", "lead1", "lead2"];
+/// Positions in a sentence; later words share the last one.
+const PLACES: [&str; 7] = ["0", "1", "2", "3", "4", "5", "6"];
 
-/// The features of a sentence. `is_known` says which words the model knows.
+/// Visits the features of a sentence. `is_known` says which words the model knows.
 pub fn sentence_features(
     tokens: &[SentenceToken],
     context: SentenceContext,
     is_known: impl Fn(&str) -> bool,
-) -> Vec<String> {
+    visit: &mut dyn FnMut(&str),
+) {
     let words: Vec<&str> = tokens.iter().map(|token| known_word(token, &is_known)).collect();
     let speaker = match context.speaker {
         Speaker::Human => "h",
         Speaker::Assistant => "a",
     };
-    let mut features = vec![format!("{speaker} ")];
-    let mut add = |feature: String| features.push(format!("{speaker} {feature}"));
+    let mut features = FeatureBuffer { text: String::new(), visit };
+    features.add(&[speaker, ""]);
     for (at, word) in words.iter().enumerate() {
-        add(format!("1 {word}"));
+        features.add(&[speaker, "1", word]);
         let before = at.checked_sub(1).map_or("^", |before| words[before]);
-        add(format!("2 {before} {word}"));
+        features.add(&[speaker, "2", before, word]);
         if at >= 2 {
-            add(format!("3 {} {before} {word}", words[at - 2]));
+            features.add(&[speaker, "3", words[at - 2], before, word]);
         }
-        if at < LEAD_WORDS {
-            add(format!("lead{at} {word}"));
+        if let Some(lead) = LEADS.get(at) {
+            features.add(&[speaker, lead, word]);
         }
         let starts_clause = at > 0 && (tokens[at - 1].is_break() || is_joining(words[at - 1]));
         if starts_clause {
-            add(format!("clause {word} {}", words.get(at + 1).unwrap_or(&"$")));
+            features.add(&[speaker, "clause", word, words.get(at + 1).unwrap_or(&"$")]);
         }
     }
-    add(format!("2 {} $", words.last().unwrap_or(&"^")));
-    add(format!("length {}", length_class(tokens.len())));
+    features.add(&[speaker, "2", words.last().unwrap_or(&"^"), "$"]);
+    features.add(&[speaker, "length", length_class(tokens.len())]);
     let first = words.first().copied().unwrap_or("^");
     for (name, holds) in [
         ("proposal", context.follows_proposal),
@@ -46,14 +49,13 @@ pub fn sentence_features(
         ("long", context.is_long),
     ] {
         if holds {
-            add(format!("{name} "));
-            add(format!("{name} {first}"));
+            features.add(&[speaker, name, ""]);
+            features.add(&[speaker, name, first]);
         }
     }
-    features
 }
 
-/// The features of one word of a sentence, for marking what the sentence is about. `before` is the mark of the word
+/// Visits the features of one word of a sentence, for marking what the sentence is about. `before` is the mark of the word
 /// before it.
 pub fn span_features(
     tokens: &[SentenceToken],
@@ -61,28 +63,47 @@ pub fn span_features(
     kind: StatementKind,
     before: &str,
     is_known: impl Fn(&str) -> bool,
-) -> Vec<String> {
+    visit: &mut dyn FnMut(&str),
+) {
     let word = |offset: isize| -> &str {
         let place = at.checked_add_signed(offset);
         place.and_then(|place| tokens.get(place)).map_or("^", |token| known_word(token, &is_known))
     };
     let kind = kind.as_str();
     let (this, last, next) = (word(0), word(-1), word(1));
-    vec![
-        format!("{kind} {before}"),
-        format!("0 {this} {before}"),
-        format!("-1 {last} {before}"),
-        format!("+1 {next} {before}"),
-        format!("k {kind} {this} {before}"),
-        format!("k-1 {kind} {last} {before}"),
-        format!("-1+0 {last} {this}"),
-        format!("0+1 {this} {next}"),
-        format!("-2-1 {} {last} {before}", word(-2)),
-        format!("k-2-1 {kind} {} {last}", word(-2)),
-        format!("+1+2 {next} {} {before}", word(2)),
-        format!("place {kind} {} {before}", at.min(6)),
-        format!("seen {kind} {}", cue_before(tokens, at)),
-    ]
+    let mut features = FeatureBuffer { text: String::new(), visit };
+    features.add(&[kind, before]);
+    features.add(&["0", this, before]);
+    features.add(&["-1", last, before]);
+    features.add(&["+1", next, before]);
+    features.add(&["k", kind, this, before]);
+    features.add(&["k-1", kind, last, before]);
+    features.add(&["-1+0", last, this]);
+    features.add(&["0+1", this, next]);
+    features.add(&["-2-1", word(-2), last, before]);
+    features.add(&["k-2-1", kind, word(-2), last]);
+    features.add(&["+1+2", next, word(2), before]);
+    features.add(&["place", kind, PLACES[at.min(PLACES.len() - 1)], before]);
+    features.add(&["seen", kind, cue_before(tokens, at)]);
+}
+
+/// Puts the parts of a feature together in one buffer, because there are a hundred of them in a sentence.
+struct FeatureBuffer<'a> {
+    text: String,
+    visit: &'a mut dyn FnMut(&str),
+}
+
+impl FeatureBuffer<'_> {
+    fn add(&mut self, parts: &[&str]) {
+        self.text.clear();
+        for (at, part) in parts.iter().enumerate() {
+            if at > 0 {
+                self.text.push(' ');
+            }
+            self.text.push_str(part);
+        }
+        (self.visit)(&self.text);
+    }
 }
 
 fn known_word<'a>(token: &'a SentenceToken, is_known: &impl Fn(&str) -> bool) -> &'a str {

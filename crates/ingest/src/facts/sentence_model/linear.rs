@@ -1,19 +1,20 @@
 //! A linear model: a table of integer weights for each feature and class.
 
+use std::collections::{HashMap, HashSet};
+
 /// Weights are stored as integers: this many make 1.
 pub(super) const SCALE: f64 = 16.0;
 
 /// Smaller weights are not stored.
 const MIN_WEIGHT: i32 = 3;
 
-/// A trained model. It is not copied into tables but looked up in its text, because hooks have no time to build them.
+/// A trained model. Its rows are parsed when they are used, so that loading it is cheap.
 #[derive(Clone, Debug, Default)]
 pub struct LinearModel<'a> {
     classes: usize,
-    /// Sorted.
-    words: Vec<&'a str>,
-    /// One line per feature, sorted by feature.
-    rows: Vec<&'a str>,
+    words: HashSet<&'a str>,
+    /// The weights of each feature, as written.
+    rows: HashMap<&'a str, &'a str>,
 }
 
 /// The score of each class.
@@ -26,7 +27,7 @@ impl<'a> LinearModel<'a> {
         let mut lines = text.lines().filter(|line| !line.starts_with('#'));
         let classes = lines.next().unwrap_or_default().split_whitespace().count();
         let words = lines.next().unwrap_or_default().split_whitespace().collect();
-        Self { classes, words, rows: lines.collect() }
+        Self { classes, words, rows: lines.filter_map(|line| line.split_once('\t')).collect() }
     }
 
     /// Writes a model so that `parse` reads it. Weights that hardly matter are left out.
@@ -51,26 +52,25 @@ impl<'a> LinearModel<'a> {
 
     /// Whether the model knows a word.
     pub fn knows(&self, word: &str) -> bool {
-        self.words.binary_search(&word).is_ok()
+        self.words.contains(word)
     }
 
-    /// The score of each class for these features.
-    pub fn score(&self, features: impl IntoIterator<Item = String>) -> Scores {
+    /// The score of each class for the features that `visit_all` visits.
+    pub fn score(&self, visit_all: impl FnOnce(&mut dyn FnMut(&str))) -> Scores {
         let mut scores = vec![0; self.classes.max(1)];
-        for feature in features {
-            for (class, weight) in self.weights(&feature) {
+        visit_all(&mut |feature| {
+            for (class, weight) in self.weights(feature) {
                 if let Some(score) = scores.get_mut(class) {
                     *score += weight;
                 }
             }
-        }
+        });
         Scores(scores)
     }
 
     /// The weights of a feature, each with its class.
     fn weights(&self, feature: &str) -> impl Iterator<Item = (usize, i32)> + use<'a> {
-        let found = self.rows.binary_search_by(|row| row.split('\t').next().unwrap_or_default().cmp(feature)).ok();
-        let values = found.and_then(|at| self.rows[at].split_once('\t')).map_or("", |(_, values)| values);
+        let values = self.rows.get(feature).copied().unwrap_or_default();
         values.split(' ').filter_map(|value| {
             let (class, weight) = value.split_once('=')?;
             Some((class.parse().ok()?, weight.parse().ok()?))
@@ -78,7 +78,7 @@ impl<'a> LinearModel<'a> {
     }
 
     /// The features that speak most for a class against the first one, strongest first.
-    pub fn explain(&self, features: impl IntoIterator<Item = String>, class: usize) -> Vec<(String, f64)> {
+    pub fn explain(&self, features: Vec<String>, class: usize) -> Vec<(String, f64)> {
         let weight_of = |feature: &str| {
             let rows = self.weights(feature);
             rows.map(|(one, weight)| if one == class { weight } else { -weight * i32::from(one == 0) }).sum::<i32>()
@@ -122,16 +122,16 @@ mod tests {
         let text = LinearModel::format(&["none", "choose"], &["use".to_owned()], &weights);
         let model = LinearModel::parse(&text);
         assert!(model.knows("use") && !model.knows("why"));
-        let best = |features: &[&str]| model.score(features.iter().map(|one| (*one).to_owned())).best();
+        let best = |features: &[&str]| model.score(|visit| features.iter().for_each(|one| visit(one))).best();
         assert_eq!((best(&["1 use"]), best(&["1 use", "1 why"]), best(&[])), (1, 0, 0));
-        let scores = model.score(["1 use".to_owned()]);
+        let scores = model.score(|visit| visit("1 use"));
         assert!(scores.likelihood(1) > 0.8 && (scores.likelihood(0) + scores.likelihood(1) - 1.0).abs() < 1e-9);
-        assert_eq!(model.explain(["1 use".to_owned(), "1 x".to_owned()], 1), [("1 use".to_owned(), 1.5)]);
+        assert_eq!(model.explain(vec!["1 use".to_owned(), "1 x".to_owned()], 1), [("1 use".to_owned(), 1.5)]);
     }
 
     #[test]
     fn an_empty_model_chooses_the_first_class() {
-        let scores = LinearModel::parse("").score(["1 use".to_owned()]);
+        let scores = LinearModel::parse("").score(|visit| visit("1 use"));
         assert_eq!(scores.best(), 0);
     }
 }

@@ -1,8 +1,8 @@
 //! Recognizes sentences that state knowledge, and what they are about, with two small linear models.
 //!
 //! One model chooses the kind of a sentence, the other one marks what it is about. Both are trained by
-//! `cargo run --release -p rethread-ingest --example train_sentences`; at run time they only add integers, so that the
-//! same text gives the same facts on every machine.
+//! `cargo run --release -p rethread-ingest --example train_sentences`; at run time they add integers, so that the same
+//! text gives the same facts on every machine.
 
 mod features;
 mod linear;
@@ -145,7 +145,7 @@ pub struct SentenceSpans {
 /// The most likely kind of a sentence.
 pub fn guess_kind(text: &str, context: SentenceContext) -> SentenceGuess {
     let tokens = tokenize(text);
-    let scores = KINDS.score(sentence_features(&tokens, context, |word| KINDS.knows(word)));
+    let scores = KINDS.score(|visit| sentence_features(&tokens, context, |word| KINDS.knows(word), visit));
     let best = scores.best();
     SentenceGuess {
         kind: StatementKind::ALL[best],
@@ -160,8 +160,8 @@ pub fn find_spans(text: &str, kind: StatementKind) -> SentenceSpans {
     let mut marks: Vec<usize> = Vec::with_capacity(tokens.len());
     for at in 0..tokens.len() {
         let before = marks.last().map_or("^", |mark| SPAN_MARKS[*mark]);
-        let features = span_features(&tokens, at, kind, before, |word| SPANS.knows(word));
-        marks.push(SPANS.score(features).best());
+        let scores = SPANS.score(|visit| span_features(&tokens, at, kind, before, |word| SPANS.knows(word), visit));
+        marks.push(scores.best());
     }
     SentenceSpans { subject: first_run(&tokens, &marks, 1), other: first_run(&tokens, &marks, 2) }
 }
@@ -169,9 +169,10 @@ pub fn find_spans(text: &str, kind: StatementKind) -> SentenceSpans {
 /// The strongest features of a sentence for the kind that was chosen, to explain the choice.
 pub fn explain_kind(text: &str, context: SentenceContext) -> Vec<(String, f64)> {
     let tokens = tokenize(text);
-    let features = sentence_features(&tokens, context, |word| KINDS.knows(word));
-    let best = KINDS.score(features.iter().cloned()).best();
-    KINDS.explain(features, best)
+    let mut features = Vec::new();
+    sentence_features(&tokens, context, |word| KINDS.knows(word), &mut |feature| features.push(feature.to_owned()));
+    let best = guess_kind(text, context).kind;
+    KINDS.explain(features, StatementKind::ALL.iter().position(|kind| *kind == best).unwrap_or(0))
 }
 
 /// The first run of tokens with this mark; a single token between two parts of a run belongs to it.

@@ -2,7 +2,9 @@
 
 mod hunks;
 mod pieces;
+mod secret_files;
 
+pub(super) use self::secret_files::may_hold_secret;
 use rethread_model::clip;
 
 use self::hunks::{ChangedLines, collect_changes};
