@@ -15,6 +15,8 @@ use super::sink::observed_fact;
 
 /// A diagnosis is accepted if the model considers it at least this likely.
 const MIN_LIKELIHOOD: f64 = 0.8;
+/// A sentence that the model finds less likely is not examined further.
+const MIN_PLAUSIBLE_LIKELIHOOD: f64 = 0.25;
 /// A requirement or conflict in a clear wording needs less.
 const MIN_WORDED_LIKELIHOOD: f64 = 0.6;
 /// Maximum number of diagnoses that wait for a confirmation.
@@ -170,10 +172,14 @@ impl DiagnosisTracker {
         speaker: Speaker,
         error: Option<&DiagnosedError>,
     ) -> Option<(Predicate, Entity, Entity)> {
-        if !may_diagnose(sentence) || is_unsure(sentence) {
+        if !may_diagnose(sentence) {
             return None;
         }
+        // The model is quicker than the patterns.
         let guess = guess_kind(sentence, SentenceContext::of(speaker));
+        if guess.stated_likelihood() < MIN_PLAUSIBLE_LIKELIHOOD || is_unsure(sentence) {
+            return None;
+        }
         let found = worded_diagnosis(sentence, guess).or_else(|| classified_diagnosis(sentence, guess))?;
         let predicate = found.predicate;
         // Code is explained all the time; a cause is one if something is broken.
@@ -221,7 +227,7 @@ fn worded_diagnosis(sentence: &str, guess: SentenceGuess) -> Option<SentenceDiag
     static ROWS: LazyLock<Vec<(Regex, Predicate)>> = LazyLock::new(|| {
         let lead = r"(?i)^\W*(?:(?:ah|aha|ok|okay|so|yes|right|perfect|and|but|note|also|the|our)[,!.:]? )*(?:\*\*)?";
         let compiled =
-            |(row, predicate): (&str, Predicate)| Some((Regex::new(&row.replace("{lead}", lead)).ok()?, predicate));
+            |(row, predicate): (&str, Predicate)| Some((ascii_regex(&row.replace("{lead}", lead)).ok()?, predicate));
         DIAGNOSIS_TABLE.into_iter().filter_map(compiled).collect()
     });
     ROWS.iter().find_map(|(row, predicate)| {
@@ -305,9 +311,9 @@ impl OpenDiagnosis {
 /// The entity that a part of a sentence names.
 fn entity_in(text: &str) -> Option<Entity> {
     static FILE: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"^[\w@.~-]*(?:/[\w@.-]+)*[\w-]+\.[A-Za-z]{1,5}(?::\d+)?$").ok());
+        LazyLock::new(|| ascii_regex(r"^[\w@.~-]*(?:/[\w@.-]+)*[\w-]+\.[A-Za-z]{1,5}(?::\d+)?$").ok());
     static SETTING: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"^(?:[A-Z][A-Z0-9]*_[A-Z0-9_]+|--[a-z][\w-]+|[\w.-]+ ?= ?\S{1,20})$").ok());
+        LazyLock::new(|| ascii_regex(r"^(?:[A-Z][A-Z0-9]*_[A-Z0-9_]+|--[a-z][\w-]+|[\w.-]+ ?= ?\S{1,20})$").ok());
     let bare = text.trim().trim_matches(['`', '"', '\'', '*', '.', ',', ':', ' ']);
     let has_content = bare.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
     let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(bare));
@@ -351,7 +357,7 @@ fn is_pronoun(name: &str) -> bool {
 /// Whether a sentence guesses, denies or asks.
 fn is_unsure(sentence: &str) -> bool {
     static UNSURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
+        ascii_regex(
             r"(?i)\b(?:no longer|doesn't need|does not need|doesn't require|does not require|don't need|not caused|unrelated|works because|might|may be|may have|maybe|perhaps|possibly|probably|likely|suspect|could be|could have|i think|i guess|i believe|seems?|appears?|looks like|suggests?|hypothesis|whether|let me|i'll|i will|i need to|we need to|let's|to be sure|should be|would be|if (?:the|you|we|it|this|that))\b|\b(?:issue|problem|cause|bug|error) (?:is|was)(?:n't| not)\b|\bnot (?:the|a) (?:issue|problem|cause)|\?\s*$",
         )
         .ok()
@@ -362,7 +368,7 @@ fn is_unsure(sentence: &str) -> bool {
 /// Whether a sentence demands something of its reader, instead of saying what a thing needs.
 fn is_demand(sentence: &str) -> bool {
     static DEMAND: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:you|we|i)(?:'ll)?(?: still| also| just)? (?:must|need|have to|should)\b|^\W*(?:cons|pros|important|note|step|todo)\b|\b(?:ensure|make sure)\b")
+        ascii_regex(r"(?i)\b(?:you|we|i)(?:'ll)?(?: still| also| just)? (?:must|need|have to|should)\b|^\W*(?:cons|pros|important|note|step|todo)\b|\b(?:ensure|make sure)\b")
             .ok()
     });
     DEMAND.as_ref().is_none_or(|demand| demand.is_match(sentence))
@@ -371,7 +377,7 @@ fn is_demand(sentence: &str) -> bool {
 /// Whether a human's text reports something broken.
 fn reports_problem(text: &str) -> bool {
     static PROBLEM: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
+        ascii_regex(
             r"(?i)\b(?:error|errors|bug|bugs|fail|fails|failed|failing|failure|broken|breaks|crash\w*|issue|issues|wrong|not work\w*|doesn'?t|does not|isn'?t|is not|didn'?t|won'?t|can'?t|cannot|stuck|hang\w*|timeout|timed out|flaky|leak|regression|slow|missing|exception|traceback|panic\w*|fix|why|debug|investigate|weird|strange|unexpected)\b",
         )
         .ok()
@@ -382,7 +388,7 @@ fn reports_problem(text: &str) -> bool {
 /// Whether a human says that the problem is still there.
 fn says_it_is_wrong(text: &str) -> bool {
     static WRONG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
+        ascii_regex(
             r"(?i)\bstill (?:fail\w*|broken|not|doesn'?t|does not|get\w*|see\w*|happen\w*|the same|there|wrong|error\w*)|\b(?:that'?s|that is|this is|it'?s) not (?:it|the|why|true|right|correct)|\bnot the (?:issue|problem|cause|reason)|\bdid(?:n'?t| not) (?:work|help|fix)|\bsame (?:error|issue|problem|thing)\b",
         )
         .ok()
@@ -390,10 +396,15 @@ fn says_it_is_wrong(text: &str) -> bool {
     text.len() < 2000 && WRONG.as_ref().is_some_and(|wrong| wrong.is_match(text))
 }
 
+/// Compiles a pattern with ASCII word boundaries, which are much quicker than those of Unicode.
+fn ascii_regex(pattern: &str) -> Result<Regex, regex::Error> {
+    Regex::new(&pattern.replace(r"\b", r"(?-u:\b)"))
+}
+
 /// The problem that a prompt names in its first sentence, in a few words and without the task.
 fn prompt_topic(text: &str) -> Option<String> {
     static TASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
+        ascii_regex(
             r"(?i)^(?:ok(?:ay)?|so|now|please|pls|can you|could you|hey|hi|and|also|then|let'?s|i want (?:you )?to|help me(?: to)?|we need to|you need to|try to|go|just|alright)[, ]+|^(?:fix|debug|investigate|solve|find out|figure out|look (?:at|into)|check|why (?:is|does|do|are|did)|explain|resolve|find|see|repair|handle)\s+",
         )
         .ok()
