@@ -18,6 +18,8 @@ use crate::awareness::AwarenessService;
 
 /// Number of facts about decisions that are searched, newest first.
 const MAX_FACTS_SEARCHED: u64 = 1_000;
+/// A prompt with fewer words names nothing.
+const MIN_PROMPT_WORDS: usize = 2;
 
 impl AwarenessService<'_> {
     /// The decision against a package that a command is about to install, once per session.
@@ -51,11 +53,15 @@ impl FactFinder<'_> {
     /// names.
     pub(super) fn known_decision(&self, prompt: &str) -> Result<Option<KnownFactLine>, EngineError> {
         let prompt = preview_source(prompt);
-        if let Some(ruled) = self.ruled_out()?.iter().find(|ruled| ruled.is_wanted_by(prompt)) {
+        // "yes" or "continue" names nothing, and searching the decisions costs time.
+        if prompt.split_whitespace().nth(MIN_PROMPT_WORDS - 1).is_none() {
+            return Ok(None);
+        }
+        let (mut all, own) = (self.all_decisions()?, self.own_session()?);
+        if let Some(ruled) = ruled_out_elsewhere(&all, own).iter().find(|ruled| ruled.is_wanted_by(prompt)) {
             let text = ruled_out_line(ruled, self.now);
             return Ok(Some(known_line(&ruled.decision, text, "the user ruled out something that the prompt names")));
         }
-        let (mut all, own) = (self.all_decisions()?, self.own_session()?);
         all.retain(|decision| !is_of_session(decision, own));
         if let Some(decision) = decision_for_question(prompt, &all) {
             let text = decision_line(decision, self.now);
@@ -75,20 +81,12 @@ impl FactFinder<'_> {
 
     /// The decision against one of these packages.
     fn decision_against(&self, packages: &[String]) -> Result<Option<KnownFactLine>, EngineError> {
-        let all = self.ruled_out()?;
+        let all = ruled_out_elsewhere(&self.all_decisions()?, self.own_session()?);
         let found = all.iter().find(|ruled| packages.iter().any(|package| ruled.is_package(package)));
         Ok(found.map(|ruled| {
             let text = ruled_out_line(ruled, self.now);
             known_line(&ruled.decision, text, "the user ruled out a package that the command installs")
         }))
-    }
-
-    /// What the user ruled out in other sessions of the project, newest first.
-    fn ruled_out(&self) -> Result<Vec<RuledOut>, EngineError> {
-        let (all, own) = (self.all_decisions()?, self.own_session()?);
-        let mut found = ruled_out(&all);
-        found.retain(|ruled| !is_of_session(&ruled.decision, own));
-        Ok(found)
     }
 
     /// The decisions of the project, newest first. Those of the session itself are among them: they close others.
@@ -104,6 +102,13 @@ impl FactFinder<'_> {
         known.retain(|known| known.fact.model.is_none() && known.project.as_deref() == Some(self.project));
         Ok(decisions(&known))
     }
+}
+
+/// What the user ruled out in other sessions of the project, newest first.
+fn ruled_out_elsewhere(all: &[Decision], own: Option<SessionId>) -> Vec<RuledOut> {
+    let mut found = ruled_out(all);
+    found.retain(|ruled| !is_of_session(&ruled.decision, own));
+    found
 }
 
 /// Whether a session stated a decision; it is then in its context.
