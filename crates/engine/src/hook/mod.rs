@@ -112,7 +112,14 @@ impl HookService<'_> {
             }
             HookEventKind::ToolStarting => {
                 let collision = engine.awareness().inject_before_call(caller, &call.collision_intents())?;
-                let decision = engine.awareness().inject_before_install(caller, call)?;
+                let decision = match engine.awareness().inject_before_install(caller, call) {
+                    // The collision is recorded as shown and would be lost.
+                    Err(error) if collision.is_some() => {
+                        engine.journal().error("inject", &error);
+                        None
+                    }
+                    decision => decision?,
+                };
                 Ok(collision.into_iter().chain(decision).reduce(|first, second| format!("{first}\n\n{second}")))
             }
             HookEventKind::ToolFinished | HookEventKind::ToolFailed => {
