@@ -30,7 +30,7 @@ impl AwarenessService<'_> {
     ) -> Result<Option<String>, EngineError> {
         let packages = call.installed_packages();
         // A sub-agent follows the instructions of its session, which gets the decision itself.
-        if packages.is_empty() || caller.subagent.is_some() || !self.engine.settings().inject.memory {
+        if packages.is_empty() || caller.is_subagent() || !self.engine.settings().inject.memory {
             return Ok(None);
         }
         let (began, now) = (Instant::now(), self.engine.now());
