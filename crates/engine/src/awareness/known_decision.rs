@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use rethread_model::{FactState, SessionId};
+use rethread_model::{FactState, SessionId, Trust};
 use rethread_recall::{
     DECISION_PREDICATES, Decision, InjectionSection, RuledOut, SectionKind, decision_for_question, decision_line,
-    decisions, memory_block, ruled_out, ruled_out_line,
+    decisions, memory_block, mentions_path, ruled_out, ruled_out_line,
 };
 use rethread_store::FactQuery;
 
@@ -69,9 +69,10 @@ impl FactFinder<'_> {
         }
         let files: Vec<&str> = file_names_in(prompt).collect();
         let about_file = all.iter().filter(|decision| {
-            decision.state == FactState::Confirmed
+            decision.trust == Trust::Human
+                && decision.state == FactState::Confirmed
                 && decision.is_open()
-                && files.iter().any(|file| decision.statement.contains(file))
+                && files.iter().any(|file| mentions_path(&decision.statement, file))
         });
         Ok(about_file.max_by_key(|decision| decision.valid_from).map(|decision| {
             let text = decision_line(decision, self.now);
