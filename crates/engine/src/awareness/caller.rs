@@ -30,6 +30,16 @@ impl Caller {
         SessionKey { agent: self.agent, external_id: &self.external_id }
     }
 
+    /// Whether a sub-agent caused the event: one that its session reports, or one with a session of its own.
+    pub(crate) fn is_subagent(&self) -> bool {
+        self.subagent.is_some() || self.has_subagent_session()
+    }
+
+    /// Whether the session itself is that of a sub-agent: pi names them this way.
+    fn has_subagent_session(&self) -> bool {
+        self.external_id.starts_with("subagent-")
+    }
+
     /// The project of its current working directory.
     pub(crate) fn project(&self) -> String {
         project::project_of(&self.cwd.to_string_lossy())
@@ -38,7 +48,7 @@ impl Caller {
     /// Stores what is injected. It waits if this event's answer does not reach the model.
     pub(super) fn add_injection(&self, batch: &mut Batch<'_>, injected: &InjectionRow) -> Result<(), StoreError> {
         // A sub-agent's context is not the session's: what it does not get now is of no use later.
-        if self.is_answer_dropped && self.subagent.is_none() {
+        if self.is_answer_dropped && !self.is_subagent() {
             batch.add_held_injection(self.key(), injected)
         } else {
             batch.add_injection(self.key(), injected)
@@ -52,8 +62,8 @@ impl Caller {
         project: &str,
         event: &LifecycleEvent,
     ) -> Result<(), StoreError> {
-        // pi names the sessions of sub-agents this way.
-        if self.external_id.starts_with("subagent-") {
+        // What other sub-agents do counts as done by their session.
+        if self.has_subagent_session() {
             return Ok(());
         }
         let cwd = Redactor::shared().redact_name(self.cwd.to_string_lossy().into_owned());

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use rethread_model::{FactState, SessionId};
+use rethread_model::{FactState, SessionId, Trust};
 use rethread_recall::{
     DECISION_PREDICATES, Decision, InjectionSection, RuledOut, SectionKind, decision_for_question, decision_line,
-    decisions, memory_block, ruled_out, ruled_out_line,
+    decisions, memory_block, mentions_path, ruled_out, ruled_out_line,
 };
 use rethread_store::FactQuery;
 
@@ -18,6 +18,8 @@ use crate::awareness::AwarenessService;
 
 /// Number of facts about decisions that are searched, newest first.
 const MAX_FACTS_SEARCHED: u64 = 1_000;
+/// A prompt with fewer words names nothing.
+const MIN_PROMPT_WORDS: usize = 2;
 
 impl AwarenessService<'_> {
     /// The decision against a package that a command is about to install, once per session.
@@ -28,7 +30,7 @@ impl AwarenessService<'_> {
     ) -> Result<Option<String>, EngineError> {
         let packages = call.installed_packages();
         // A sub-agent follows the instructions of its session, which gets the decision itself.
-        if packages.is_empty() || caller.subagent.is_some() || !self.engine.settings().inject.memory {
+        if packages.is_empty() || caller.is_subagent() || !self.engine.settings().inject.memory {
             return Ok(None);
         }
         let (began, now) = (Instant::now(), self.engine.now());
@@ -51,11 +53,15 @@ impl FactFinder<'_> {
     /// names.
     pub(super) fn known_decision(&self, prompt: &str) -> Result<Option<KnownFactLine>, EngineError> {
         let prompt = preview_source(prompt);
-        if let Some(ruled) = self.ruled_out()?.iter().find(|ruled| ruled.is_wanted_by(prompt)) {
+        // "yes" or "continue" names nothing, and searching the decisions costs time.
+        if prompt.split_whitespace().nth(MIN_PROMPT_WORDS - 1).is_none() {
+            return Ok(None);
+        }
+        let (mut all, own) = (self.all_decisions()?, self.own_session()?);
+        if let Some(ruled) = ruled_out_elsewhere(&all, own).iter().find(|ruled| ruled.is_wanted_by(prompt)) {
             let text = ruled_out_line(ruled, self.now);
             return Ok(Some(known_line(&ruled.decision, text, "the user ruled out something that the prompt names")));
         }
-        let (mut all, own) = (self.all_decisions()?, self.own_session()?);
         all.retain(|decision| !is_of_session(decision, own));
         if let Some(decision) = decision_for_question(prompt, &all) {
             let text = decision_line(decision, self.now);
@@ -63,9 +69,10 @@ impl FactFinder<'_> {
         }
         let files: Vec<&str> = file_names_in(prompt).collect();
         let about_file = all.iter().filter(|decision| {
-            decision.state == FactState::Confirmed
+            decision.trust == Trust::Human
+                && decision.state == FactState::Confirmed
                 && decision.is_open()
-                && files.iter().any(|file| decision.statement.contains(file))
+                && files.iter().any(|file| mentions_path(&decision.statement, file))
         });
         Ok(about_file.max_by_key(|decision| decision.valid_from).map(|decision| {
             let text = decision_line(decision, self.now);
@@ -75,20 +82,12 @@ impl FactFinder<'_> {
 
     /// The decision against one of these packages.
     fn decision_against(&self, packages: &[String]) -> Result<Option<KnownFactLine>, EngineError> {
-        let all = self.ruled_out()?;
+        let all = ruled_out_elsewhere(&self.all_decisions()?, self.own_session()?);
         let found = all.iter().find(|ruled| packages.iter().any(|package| ruled.is_package(package)));
         Ok(found.map(|ruled| {
             let text = ruled_out_line(ruled, self.now);
             known_line(&ruled.decision, text, "the user ruled out a package that the command installs")
         }))
-    }
-
-    /// What the user ruled out in other sessions of the project, newest first.
-    fn ruled_out(&self) -> Result<Vec<RuledOut>, EngineError> {
-        let (all, own) = (self.all_decisions()?, self.own_session()?);
-        let mut found = ruled_out(&all);
-        found.retain(|ruled| !is_of_session(&ruled.decision, own));
-        Ok(found)
     }
 
     /// The decisions of the project, newest first. Those of the session itself are among them: they close others.
@@ -104,6 +103,13 @@ impl FactFinder<'_> {
         known.retain(|known| known.fact.model.is_none() && known.project.as_deref() == Some(self.project));
         Ok(decisions(&known))
     }
+}
+
+/// What the user ruled out in other sessions of the project, newest first.
+fn ruled_out_elsewhere(all: &[Decision], own: Option<SessionId>) -> Vec<RuledOut> {
+    let mut found = ruled_out(all);
+    found.retain(|ruled| !is_of_session(&ruled.decision, own));
+    found
 }
 
 /// Whether a session stated a decision; it is then in its context.

@@ -129,8 +129,7 @@ fn is_due(
     // The prompt itself may be in the transcript already, but nothing that follows it.
     let has_prompts = stored.is_some_and(|session| session.counts.prompts > 1)
         || context.own.actions.entries.iter().any(is_action_or_answer);
-    // pi names the sessions of sub-agents this way.
-    let is_subagent = caller.subagent.is_some() || caller.external_id.starts_with("subagent-") || !is_main;
+    let is_subagent = caller.is_subagent() || !is_main;
     if !may_begin || is_subagent || caller.agent == Agent::Native {
         return Ok(false);
     }

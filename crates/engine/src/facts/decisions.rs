@@ -12,7 +12,7 @@ pub struct DecisionRequest {
     pub query: String,
     /// One project or all.
     pub scope: SessionScope,
-    /// Include rejected and superseded ones.
+    /// Include superseded ones.
     pub include_inactive: bool,
     /// Show the state at this time instead of now.
     pub as_of: Option<String>,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rethread_ingest::facts::{StatedRule, preference_in};
 use rethread_ingest::source::project;
-use rethread_model::{clip, one_line};
+use rethread_model::{clip, is_unsafe_to_display, one_line};
 use rethread_store::{SessionFilter, SessionScope};
 
 use super::DecisionRequest;
@@ -119,6 +119,7 @@ impl RuleReader {
         let Some(text) = read_begin(&real) else { return };
         let path = file.strip_prefix(root).unwrap_or(file).to_string_lossy();
         let path = if project.is_some() { path.into_owned() } else { format!("~/{path}") };
+        let path: String = path.chars().filter(|c| !is_unsafe_to_display(*c)).collect();
         self.files.push(real);
         for candidate in rule_candidates(&text) {
             let statement = clip(&without_secrets(&one_line(&candidate.text)), STATEMENT_CHARS).into_owned();

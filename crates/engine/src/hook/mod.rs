@@ -50,7 +50,7 @@ impl HookService<'_> {
         let Some(event) = host.decode(&payload) else { return Ok(None) };
         caller.is_answer_dropped = !event.rule.delivers;
         // A sub-agent's context is not the session's: what it does not get now is of no use later.
-        if caller.subagent.is_some() && !event.rule.delivers && event.rule.kind == HookEventKind::ToolStarting {
+        if caller.is_subagent() && !event.rule.delivers && event.rule.kind == HookEventKind::ToolStarting {
             return Ok(None);
         }
         let mut answer = match self.handle_event(&caller, &event).map(|text| self.deliverable(&caller, &event, text)) {
@@ -112,13 +112,20 @@ impl HookService<'_> {
             }
             HookEventKind::ToolStarting => {
                 let collision = engine.awareness().inject_before_call(caller, &call.collision_intents())?;
-                let decision = engine.awareness().inject_before_install(caller, call)?;
+                let decision = match engine.awareness().inject_before_install(caller, call) {
+                    // The collision is recorded as shown and would be lost.
+                    Err(error) if collision.is_some() => {
+                        engine.journal().error("inject", &error);
+                        None
+                    }
+                    decision => decision?,
+                };
                 Ok(collision.into_iter().chain(decision).reduce(|first, second| format!("{first}\n\n{second}")))
             }
             HookEventKind::ToolFinished | HookEventKind::ToolFailed => {
                 let event = SessionEvent::of_tool_call(call, &caller.project());
                 let is_recorded = self.record_or_spool(caller, &event, false)?.is_some();
-                if caller.subagent.is_some() || !is_recorded {
+                if caller.is_subagent() || !is_recorded {
                     return Ok(None);
                 }
                 match HostProtocol::of(caller.agent) {

@@ -20,7 +20,7 @@ impl HookService<'_> {
             return None;
         }
         let can_wait = HostProtocol::of(caller.agent).is_some_and(HostProtocol::drops_answers);
-        if !can_wait || caller.subagent.is_some() || !event.rule.kind.takes_context() {
+        if !can_wait || caller.is_subagent() || !event.rule.kind.takes_context() {
             return text;
         }
         // What waits can wait longer; the text of this event cannot.

@@ -82,6 +82,14 @@ fn links_out_of_the_project_and_secrets_do_not_get_through() {
     assert!(!format!("{found:?}").contains("q7Zx"), "{found:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn file_names_are_shown_without_unsafe_characters() {
+    let (home, project) = home();
+    home.write("app/.cursor/rules/a\u{1b}[31m\u{202e}\u{7}.mdc", "Avoid default exports.\n");
+    assert_eq!(rules(&home, &within(&project)), ["-default exports (.cursor/rules/a[31m.mdc:1)"]);
+}
+
 #[test]
 fn huge_files_are_read_in_part() {
     let (home, project) = home();

@@ -64,6 +64,7 @@ fn command_that_installs_what_was_ruled_out_brings_the_decision_once() {
     let home = home();
     assert_eq!(run(&home, BEN, "npm install ky", &json!({})), "");
     assert_eq!(run(&home, BEN, "npm install axios", &json!({"agent_id": "sub1"})), "", "not for sub-agents");
+    assert_eq!(run(&home, "subagent-1", "npm install axios", &json!({})), "", "nor for those with their own session");
     assert_eq!(run(&home, BEN, "npm install axios", &json!({"cwd": "/other"})), "", "nor in other projects");
     assert!(run(&home, BEN, "cd web && npm install axios@1.7", &json!({})).contains(LINE));
     assert_eq!(run(&home, BEN, "npm install axios", &json!({})), "", "once");
@@ -134,6 +135,19 @@ fn rejected_option_that_is_a_description_is_never_named() {
     for text in ["keep the old approach for now", "let's add the old approach", "is the old approach slow?"] {
         assert!(!ask(&home, BEN, text).contains("decided"), "{text}");
     }
+}
+
+#[test]
+fn decision_about_a_file_needs_its_whole_path_and_a_human() {
+    let known = "keep the limits in src/limits.rs";
+    let about_file = |trust: Trust, text: &str| {
+        let mut fact = decided("one file for limits", "many", known);
+        fact.trust = trust;
+        ask(&home_with(fact), BEN, text).contains(known)
+    };
+    assert!(about_file(Trust::Human, "add a value to src/limits.rs"));
+    assert!(!about_file(Trust::Assistant, "add a value to src/limits.rs"));
+    assert!(!about_file(Trust::Human, "add a value to mits.rs"));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Derives decisions and preferences from facts, and whether they still hold. A revoked one is closed, not removed.
 
+use std::collections::HashMap;
+
 use rethread_model::{FactState, Predicate, Timestamp, Trust};
 use rethread_store::FactRow;
 
@@ -72,10 +74,6 @@ impl Decision {
         words.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 
-    fn is_about(&self, known: &FactRow) -> bool {
-        self.project == known.project && normalize(&self.subject) == normalize(&known.fact.subject.name)
-    }
-
     /// A model's conclusion does not revoke what a human said.
     fn may_be_closed_by(&self, known: &FactRow) -> bool {
         known.fact.model.is_none() || self.trust < Trust::Human
@@ -94,55 +92,117 @@ impl Decision {
 
 /// All decisions and preferences, newest first, each closed if a later fact contradicts it.
 pub fn decisions(facts: &[FactRow]) -> Vec<Decision> {
-    let mut all: Vec<Decision> = Vec::new();
+    let mut found = FoldedDecisions::default();
     for known in oldest_first(facts) {
         match known.fact.predicate {
-            Predicate::Decided => apply_decision(&mut all, known),
-            Predicate::Prefers | Predicate::Forbids => apply_preference(&mut all, known),
+            Predicate::Decided => found.apply_decision(known),
+            Predicate::Prefers | Predicate::Forbids => found.apply_preference(known),
             _ => {}
         }
     }
+    let mut all = found.all;
     all.reverse();
     all.sort_by_key(|decision| std::cmp::Reverse(decision.valid_from));
     all
 }
 
-fn apply_decision(all: &mut Vec<Decision>, known: &FactRow) {
+/// Decisions found so far, oldest first, and where those about a subject are: a history has thousands of facts.
+#[derive(Default)]
+struct FoldedDecisions<'a> {
+    all: Vec<Decision>,
+    /// Indexes by project and normalized subject, in ascending order.
+    by_subject: HashMap<(Option<&'a str>, String), Vec<usize>>,
+}
+
+impl<'a> FoldedDecisions<'a> {
+    /// Indexes of the decisions and preferences about something in the project of a fact.
+    fn about(&self, known: &'a FactRow, name: &str) -> Vec<usize> {
+        let key = (known.project.as_deref(), normalize(name));
+        self.by_subject.get(&key).cloned().unwrap_or_default()
+    }
+
+    fn add(&mut self, known: &'a FactRow) {
+        let key = (known.project.as_deref(), normalize(&known.fact.subject.name));
+        self.by_subject.entry(key).or_default().push(self.all.len());
+        self.all.push(new_decision(known));
+    }
+
+    fn apply_decision(&mut self, known: &'a FactRow) {
+        let fact = &known.fact;
+        if fact.state == FactState::Confirmed
+            && let Some(other) = &fact.object
+        {
+            for at in self.about(known, &other.name) {
+                let one = &mut self.all[at];
+                if !one.is_preference() && one.is_open() && one.may_be_closed_by(known) {
+                    one.close(FactState::Superseded, known);
+                }
+            }
+        }
+        let about = self.about(known, &fact.subject.name);
+        if fact.state == FactState::Confirmed {
+            for at in &about {
+                let one = &mut self.all[*at];
+                if one.is_ruled_out() && one.may_be_closed_by(known) {
+                    one.close(FactState::Superseded, known);
+                }
+            }
+        }
+        let last = about.iter().rev().map(|at| &self.all[*at]).find(|one| !one.is_preference());
+        let is_stated_twice = last.is_some_and(|one| one.closed_by.is_some() && one.valid_to == fact.at);
+        let is_open = |one: &Decision| !one.is_preference() && one.is_open();
+        let open = about.iter().rev().copied().find(|at| is_open(&self.all[*at]));
+        match open {
+            Some(at) => restate(&mut self.all[at], known),
+            // "Y instead of X" both accepts Y and revokes X; that is one closing, not two.
+            None if is_stated_twice && matches!(fact.state, FactState::Refuted | FactState::Superseded) => {}
+            None => self.add(known),
+        }
+    }
+
+    fn apply_preference(&mut self, known: &'a FactRow) {
+        let fact = &known.fact;
+        let is_withdrawn = matches!(fact.state, FactState::Refuted | FactState::Superseded);
+        let mut is_known = false;
+        for at in self.about(known, &fact.subject.name) {
+            let one = &mut self.all[at];
+            if !one.is_preference() || !one.is_open() {
+                continue;
+            }
+            if !one.may_be_closed_by(known) && (is_withdrawn || one.predicate != fact.predicate) {
+                is_known = true;
+            } else if is_withdrawn && one.predicate == fact.predicate {
+                one.close(fact.state, known);
+                is_known = true;
+            } else if one.predicate == fact.predicate {
+                one.sources.insert(0, FactSource::of_fact(known));
+                is_known = true;
+            } else if !is_withdrawn {
+                one.close(FactState::Superseded, known);
+            }
+        }
+        if !is_known {
+            self.add(known);
+        }
+    }
+}
+
+/// Applies a later fact about the same choice to an open decision.
+fn restate(open: &mut Decision, known: &FactRow) {
     let fact = &known.fact;
-    if fact.state == FactState::Confirmed
-        && let Some(other) = &fact.object
-    {
-        let is_other = |one: &&mut Decision| {
-            !one.is_preference()
-                && one.is_open()
-                && one.may_be_closed_by(known)
-                && one.project == known.project
-                && normalize(&one.subject) == normalize(&other.name)
-        };
-        all.iter_mut().filter(is_other).for_each(|one| one.close(FactState::Superseded, known));
-    }
-    if fact.state == FactState::Confirmed {
-        let is_back = |one: &&mut Decision| one.is_ruled_out() && one.is_about(known) && one.may_be_closed_by(known);
-        all.iter_mut().filter(is_back).for_each(|one| one.close(FactState::Superseded, known));
-    }
-    let is_stated_twice = was_just_closed(all, known);
-    let open = all.iter_mut().rev().find(|one| !one.is_preference() && one.is_open() && one.is_about(known));
-    match (open, fact.state) {
-        // "Y instead of X" both accepts Y and revokes X; that is one closing, not two.
-        (None, FactState::Refuted | FactState::Superseded) if is_stated_twice => {}
-        (None, _) => all.push(new_decision(known)),
-        (Some(open), FactState::Refuted | FactState::Superseded) if !open.may_be_closed_by(known) => {}
-        (Some(open), FactState::Refuted | FactState::Superseded) => {
+    match fact.state {
+        FactState::Refuted | FactState::Superseded if !open.may_be_closed_by(known) => {}
+        FactState::Refuted | FactState::Superseded => {
             open.trust = open.trust.max(fact.trust);
             open.reason = open.reason.take().or(fact.reason.clone());
             open.close(fact.state, known);
         }
-        (Some(open), FactState::Hypothesis) => open.sources.insert(0, FactSource::of_fact(known)),
-        (Some(open), FactState::Confirmed) if open.state == FactState::Confirmed => {
+        FactState::Hypothesis => open.sources.insert(0, FactSource::of_fact(known)),
+        FactState::Confirmed if open.state == FactState::Confirmed => {
             open.sources.insert(0, FactSource::of_fact(known));
             open.reason = open.reason.take().or(fact.reason.clone());
         }
-        (Some(open), FactState::Confirmed) => {
+        FactState::Confirmed => {
             // The sentence of the proposal says more than the "yes" that accepts it.
             open.state = FactState::Confirmed;
             open.valid_from = fact.at;
@@ -151,33 +211,6 @@ fn apply_decision(all: &mut Vec<Decision>, known: &FactRow) {
             open.rejected_option = open.rejected_option.take().or(fact.object.as_ref().map(|other| other.name.clone()));
             open.sources.insert(0, FactSource::of_fact(known));
         }
-    }
-}
-
-fn was_just_closed(all: &[Decision], known: &FactRow) -> bool {
-    let last = all.iter().rev().find(|one| !one.is_preference() && one.is_about(known));
-    last.is_some_and(|one| one.closed_by.is_some() && one.valid_to == known.fact.at)
-}
-
-fn apply_preference(all: &mut Vec<Decision>, known: &FactRow) {
-    let fact = &known.fact;
-    let is_withdrawn = matches!(fact.state, FactState::Refuted | FactState::Superseded);
-    let mut is_known = false;
-    for one in all.iter_mut().filter(|one| one.is_preference() && one.is_open() && one.is_about(known)) {
-        if !one.may_be_closed_by(known) && (is_withdrawn || one.predicate != fact.predicate) {
-            is_known = true;
-        } else if is_withdrawn && one.predicate == fact.predicate {
-            one.close(fact.state, known);
-            is_known = true;
-        } else if one.predicate == fact.predicate {
-            one.sources.insert(0, FactSource::of_fact(known));
-            is_known = true;
-        } else if !is_withdrawn {
-            one.close(FactState::Superseded, known);
-        }
-    }
-    if !is_known {
-        all.push(new_decision(known));
     }
 }
 

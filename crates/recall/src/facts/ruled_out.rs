@@ -1,6 +1,8 @@
 //! Finds names that the user ruled out: rejected options of decisions, rejected proposals and prohibitions.
 
-use rethread_model::{FactState, Predicate, Trust};
+use std::collections::HashMap;
+
+use rethread_model::{FactState, Predicate, Timestamp, Trust};
 
 use super::names::{NameForm, name_form, position_of_name};
 use super::{Decision, normalize};
@@ -40,7 +42,20 @@ impl RuledOut {
 /// Everything that the user ruled out and did not take up again, newest first. Only what a human said counts.
 pub fn ruled_out(decisions: &[Decision]) -> Vec<RuledOut> {
     let mut all: Vec<RuledOut> = decisions.iter().filter_map(rule_out).collect();
-    all.retain(|one| !decisions.iter().any(|other| takes_up(other, one)));
+    if all.is_empty() {
+        return all;
+    }
+    // When each name was last accepted.
+    let mut accepted: HashMap<String, Option<Timestamp>> = HashMap::new();
+    for decision in decisions.iter().filter(|decision| accepts(decision)) {
+        let last = accepted.entry(normalize(&decision.subject)).or_default();
+        *last = decision.valid_from.max(*last);
+    }
+    all.retain(|one| {
+        let since = one.decision.valid_to.or(one.decision.valid_from);
+        // What was accepted later is taken up again.
+        accepted.get(&normalize(&one.name)).is_none_or(|last| *last < since)
+    });
     all
 }
 
@@ -59,13 +74,11 @@ fn rule_out(decision: &Decision) -> Option<RuledOut> {
     (is_by_human && (form.is_some() || is_word)).then(|| RuledOut { name, instead, decision: decision.clone(), form })
 }
 
-/// Whether a later decision or preference accepts what was ruled out.
-fn takes_up(other: &Decision, ruled: &RuledOut) -> bool {
-    other.state == FactState::Confirmed
-        && other.is_open()
-        && matches!(other.predicate, Predicate::Decided | Predicate::Prefers)
-        && other.valid_from >= ruled.decision.valid_to.or(ruled.decision.valid_from)
-        && normalize(&other.subject) == normalize(&ruled.name)
+/// Whether a decision or preference accepts its subject.
+fn accepts(decision: &Decision) -> bool {
+    decision.state == FactState::Confirmed
+        && decision.is_open()
+        && matches!(decision.predicate, Predicate::Decided | Predicate::Prefers)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub(crate) struct DecisionsArgs {
     /// Show only decisions that contain all these words
     #[arg(value_name = "QUERY")]
     pub(crate) query: Vec<String>,
-    /// Include rejected and superseded decisions
+    /// Include superseded decisions
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]

@@ -192,8 +192,8 @@ pub(crate) enum Command {
     Timeline(TimelineArgs),
     /// Show decisions, preferences and prohibitions.
     ///
-    /// Use it before you revisit a design. Shows active decisions with their reasons, open proposals, and the rules in
-    /// files for agents such as CLAUDE.md, as they are now. --all adds rejected and superseded ones.
+    /// Use it before you revisit a design. Shows active decisions with their reasons, open proposals, what was
+    /// ruled out, and the rules in files for agents such as CLAUDE.md, as they are now. --all adds superseded ones.
     #[command(after_long_help = "Examples:\n  rethread decisions\n  rethread decisions database --as-of 2026-03-01")]
     Decisions(DecisionsArgs),
     /// Show the history of a file.

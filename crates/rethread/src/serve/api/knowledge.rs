@@ -113,7 +113,7 @@ struct DecisionsParams {
     /// Only those that contain all these words.
     #[serde(default)]
     query: BoundedText<0, 1_000>,
-    /// Also rejected and superseded ones.
+    /// Also superseded ones.
     #[serde(default)]
     all: bool,
     /// As decided at this time: 7d, yesterday, 2026-03, 2026-03-14T12:00.
