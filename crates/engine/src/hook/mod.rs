@@ -14,7 +14,7 @@ mod undelivered;
 use rethread_model::Agent;
 use serde_json::{Value, json};
 
-use crate::awareness::{Caller, StartingSession, preview, prompt_event, start_event};
+use crate::awareness::{Caller, HookToolCall, StartingSession, preview, prompt_event, start_event};
 use crate::lifecycle::SessionEvent;
 use crate::{EngineError, HookService};
 
@@ -110,18 +110,7 @@ impl HookService<'_> {
                 let missed = self.missed_fix(caller);
                 Ok(missed.into_iter().chain(injected).reduce(|missed, injected| format!("{missed}\n\n{injected}")))
             }
-            HookEventKind::ToolStarting => {
-                let collision = engine.awareness().inject_before_call(caller, &call.collision_intents())?;
-                let decision = match engine.awareness().inject_before_install(caller, call) {
-                    // The collision is recorded as shown and would be lost.
-                    Err(error) if collision.is_some() => {
-                        engine.journal().error("inject", &error);
-                        None
-                    }
-                    decision => decision?,
-                };
-                Ok(collision.into_iter().chain(decision).reduce(|first, second| format!("{first}\n\n{second}")))
-            }
+            HookEventKind::ToolStarting => self.before_call(caller, call),
             HookEventKind::ToolFinished | HookEventKind::ToolFailed => {
                 let event = SessionEvent::of_tool_call(call, &caller.project());
                 let is_recorded = self.record_or_spool(caller, &event, false)?.is_some();
@@ -153,6 +142,22 @@ impl HookService<'_> {
                 self.or_spool(caller, action, || end().map(Some)).map(|_| None)
             }
         }
+    }
+
+    /// What the agent has to know before a call: other sessions that change the same files, and that the user ruled a package
+    /// out.
+    fn before_call(self, caller: &Caller, call: &HookToolCall) -> Result<Option<String>, EngineError> {
+        let awareness = self.engine.awareness();
+        let collision = awareness.inject_before_call(caller, &call.collision_intents())?;
+        let decision = match awareness.inject_before_install(caller, call) {
+            // The collision is recorded as shown and would be lost.
+            Err(error) if collision.is_some() => {
+                self.engine.journal().error("inject", &error);
+                None
+            }
+            decision => decision?,
+        };
+        Ok(collision.into_iter().chain(decision).reduce(|first, second| format!("{first}\n\n{second}")))
     }
 
     /// The known fix for a command that failed before a prompt, in hosts that may not report it in time.

@@ -74,6 +74,16 @@ impl Decision {
         words.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 
+    /// Whether a later sentence of a human drops what was decided.
+    fn is_dropped_by(&self, known: &FactRow) -> bool {
+        let fact = &known.fact;
+        fact.state == FactState::Refuted
+            && fact.trust == Trust::Human
+            && self.state == FactState::Confirmed
+            && normalize(&self.statement) != normalize(&fact.detail)
+            && self.may_be_closed_by(known)
+    }
+
     /// A model's conclusion does not revoke what a human said.
     fn may_be_closed_by(&self, known: &FactRow) -> bool {
         known.fact.model.is_none() || self.trust < Trust::Human
@@ -153,6 +163,11 @@ impl<'a> FoldedDecisions<'a> {
         let is_open = |one: &Decision| !one.is_preference() && one.is_open();
         let open = about.iter().rev().copied().find(|at| is_open(&self.all[*at]));
         match open {
+            // A rejection in words of its own has its own reason: it supersedes the decision instead of changing it.
+            Some(at) if self.all[at].is_dropped_by(known) => {
+                self.all[at].close(FactState::Superseded, known);
+                self.add(known);
+            }
             Some(at) => restate(&mut self.all[at], known),
             // "Y instead of X" both accepts Y and revokes X; that is one closing, not two.
             None if is_stated_twice && matches!(fact.state, FactState::Refuted | FactState::Superseded) => {}
@@ -194,7 +209,6 @@ fn restate(open: &mut Decision, known: &FactRow) {
         FactState::Refuted | FactState::Superseded if !open.may_be_closed_by(known) => {}
         FactState::Refuted | FactState::Superseded => {
             open.trust = open.trust.max(fact.trust);
-            open.reason = open.reason.take().or(fact.reason.clone());
             open.close(fact.state, known);
         }
         FactState::Hypothesis => open.sources.insert(0, FactSource::of_fact(known)),
@@ -315,6 +329,24 @@ mod tests {
         check(&accepted, &[("tabs", "accepted", true)]);
         assert_eq!(decisions(&accepted)[0].valid_from, Some(Timestamp::from_millis(120_000)));
         check(&[proposed, decided(2, "tabs", FactState::Refuted)], &[("tabs", "rejected", false)]);
+    }
+
+    #[test]
+    fn a_decision_that_a_later_sentence_drops_keeps_its_own_reason() {
+        let mut chosen = decided(1, "mongo", FactState::Confirmed);
+        chosen.fact.reason = Some("shapes differ".to_owned());
+        let mut dropped = decided(2, "mongo", FactState::Refuted).detail("scrap mongo");
+        (dropped.fact.reason, dropped.fact.trust) = (Some("one database is enough".to_owned()), Trust::Human);
+        let all = decisions(&[chosen, dropped]);
+        let shown: Vec<_> = all.iter().map(|one| (one.statement.as_str(), one.state, one.reason.as_deref())).collect();
+        assert_eq!(
+            shown,
+            [
+                ("scrap mongo", FactState::Refuted, Some("one database is enough")),
+                ("use mongo", FactState::Superseded, Some("shapes differ")),
+            ]
+        );
+        assert!(all[0].is_ruled_out());
     }
 
     #[test]
