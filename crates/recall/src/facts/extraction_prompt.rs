@@ -8,6 +8,7 @@ use rethread_model::{
 };
 use serde_json::{Value, json};
 
+use super::graph::KNOWLEDGE_PREDICATES;
 use super::normalize;
 use crate::compaction::clip_middle;
 use crate::question::entry_text;
@@ -32,18 +33,6 @@ the cause, the requirement or the conflicting thing, in 1 to 8 words; null if th
 must cite a line of the human.\n\
 Single instructions (\"add a test\"), questions and unanswered suggestions are not facts. Use only what is in the \
 record; never invent.";
-
-/// What a model may state.
-const MODEL_PREDICATES: [Predicate; 8] = [
-    Predicate::Decided,
-    Predicate::Prefers,
-    Predicate::Forbids,
-    Predicate::FixedBy,
-    Predicate::NotFixedBy,
-    Predicate::CausedBy,
-    Predicate::Requires,
-    Predicate::ConflictsWith,
-];
 
 /// Maximum number of facts accepted per chunk.
 pub const MAX_FACTS: usize = 20;
@@ -126,7 +115,7 @@ pub fn facts_schema() -> Value {
             "properties": {
                 "predicate": {
                     "type": "string",
-                    "enum": MODEL_PREDICATES.map(Predicate::as_str),
+                    "enum": KNOWLEDGE_PREDICATES.map(Predicate::as_str),
                 },
                 "subject": text,
                 "object": maybe,

@@ -304,7 +304,7 @@ mod tests {
             ("forget about the websocket thing, polling is plenty", "-websocket thing"),
             ("scrap mongo for the audit log", "-mongo"),
             ("let's drop support for python 3.8", "-python 3.8"),
-            ("let's drop sequelize because nobody understands its hooks", "-sequelize"),
+            ("let's drop sequelize because its hooks confuse us", "-sequelize"),
         ] {
             assert_eq!(shown(text).as_deref(), Some(expected), "{text}");
         }
