@@ -4,6 +4,7 @@
 //! `train_sentences train OUT FILE...` trains on labeled sentences (`speaker, class, context, sentence[, group]`, separated
 //! by tabs) and writes `kinds.tsv` and `spans.tsv` to OUT. Lines with a group are real: each group is also predicted by a
 //! model that was trained without its fold.
+//! `train_sentences explain` reads sentences of a human and prints the kind of each, how likely it is, and why.
 #![expect(clippy::unwrap_used, reason = "a development tool that stops at the first problem")]
 
 use std::collections::HashMap;
@@ -31,7 +32,7 @@ const FOLDS: u64 = 5;
 /// Words that occur less often are not learned.
 const MIN_WORDS: u32 = 4;
 /// Features of a sentence, and of a word in it, that occur less often are not learned.
-const MIN_COUNTS: (u32, u32) = (4, 8);
+const MIN_COUNTS: (u32, u32) = (5, 12);
 const RATE: f64 = 0.3;
 const PENALTY: f64 = 0.005;
 /// How much a real sentence counts, compared with one that was written for training.
@@ -42,7 +43,25 @@ fn main() {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["split"] => split(),
         ["train", out, files @ ..] => train_all(Path::new(out), files),
-        _ => print_line!("usage: train_sentences split | train OUT FILE..."),
+        ["explain"] => explain(),
+        _ => print_line!("usage: train_sentences split | train OUT FILE... | explain"),
+    }
+}
+
+/// Prints what the model takes sentences for, with the features that weigh most.
+fn explain() {
+    let context = SentenceContext::of(Speaker::Human);
+    for line in stdin().lock().lines() {
+        let text = line.unwrap();
+        let guess = sentence_model::guess_kind(&text, context);
+        let spans = sentence_model::find_spans(&text, guess.kind);
+        let part = |span: Option<Range<usize>>| span.map_or("-", |span| &text[span]).to_owned();
+        let mut features = sentence_model::explain_kind(&text, context);
+        features.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
+        let why: Vec<String> = features.iter().take(5).map(|(name, weight)| format!("{name} {weight:+.1}")).collect();
+        let sure = (guess.stated_likelihood() * 100.0).round();
+        let (subject, other) = (part(spans.subject), part(spans.other));
+        print_line!("{}\t{sure} %\t{subject}\t{other}\t{}\t{text}", guess.kind.as_str(), why.join("; "));
     }
 }
 

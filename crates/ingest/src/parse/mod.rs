@@ -275,6 +275,9 @@ impl ParseContext<'_> {
     }
 }
 
+/// Start of the text that an approved plan becomes.
+pub(crate) const APPROVED_PLAN: &str = "Approved this plan:";
+
 /// The directory and branch that were reported last, so that they are not repeated with every line.
 pub(crate) type LastWorkspace = (Option<String>, Option<String>);
 

@@ -9,13 +9,15 @@ use crate::parse::content::{MessageBlock, MessageContent};
 use crate::parse::event_builder::{EventBuilder, MAX_INJECTED_CHARS};
 use crate::parse::lenient::{LenientBool, LenientNumber, LenientObject, LenientText};
 use crate::parse::outcome::{rejection_reason, tool_outcome};
-use crate::parse::{LastWorkspace, ParseContext, TextSink, content_id, user_text};
+use crate::parse::{APPROVED_PLAN, LastWorkspace, ParseContext, TextSink, content_id, user_text};
 use crate::{EventBody, EventScope, PromptDelivery, PromptOrigin, QueueStep, TitleRank, TranscriptEvent};
 
 /// Start of compaction summaries, for versions that do not flag them.
 const SUMMARY_PREFIX: &str = "This session is being continued from a previous conversation";
 /// Results larger than this are not searched for a human's answers.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
+/// Maximum length of an approved plan, in characters.
+const MAX_PLAN_CHARS: usize = 8000;
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -189,7 +191,7 @@ fn add_user(line: ClaudeLine<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_
     let is_machines = line.is_machines();
     let mut human_text: Vec<String> = Vec::new();
     let (mut has_result, mut has_image) = (false, false);
-    let answers = line.tool_use_result.and_then(question_answers);
+    let answers = line.tool_use_result.and_then(|raw| question_answers(raw).or_else(|| approved_plan(raw)));
     // Only commands have a standard output; the line does not name the tool of the result.
     let is_command = line.tool_use_result.is_some_and(|raw| raw.get().starts_with("{\"stdout\""));
     let kind = is_command.then_some(ToolKind::Command);
@@ -343,6 +345,22 @@ fn question_answers(raw: &RawValue) -> Option<String> {
         other => format!("{question} → {other}"),
     });
     Some(lines.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
+}
+
+/// The plan that a human approved, as a text of theirs.
+fn approved_plan(raw: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct ApprovedPlan {
+        plan: String,
+        /// A sub-agent's plan is approved by a model.
+        #[serde(default, rename = "isAgent")]
+        is_agent: bool,
+    }
+    if raw.get().len() > MAX_ANSWER_BYTES || !raw.get().starts_with("{\"plan\"") {
+        return None;
+    }
+    let approved: ApprovedPlan = serde_json::from_str(raw.get()).ok().filter(|approved: &ApprovedPlan| !approved.is_agent)?;
+    Some(format!("{APPROVED_PLAN}\n\n{}", clip(approved.plan.trim(), MAX_PLAN_CHARS)))
 }
 
 /// Classifies the text blocks of one line together: system text is dropped, the rest becomes one text.

@@ -15,8 +15,14 @@ use crate::facts::sentence_model::{SentenceContext, SentenceGuess, StatementKind
 const MIN_LIKELIHOOD: f64 = 0.76;
 /// A lasting wish is easily confused with a task.
 const MIN_PREFERENCE_LIKELIHOOD: f64 = 0.65;
+/// A clause is taken out of its sentence, so the model has to be surer.
+const MIN_CLAUSE_LIKELIHOOD: f64 = 0.88;
+/// So is an item of a list.
+const MIN_ITEM_LIKELIHOOD: f64 = 0.92;
 /// Longer sentences are descriptions.
 const MAX_WORDS: usize = 45;
+/// A shorter clause names nothing.
+const MIN_CLAUSE_WORDS: usize = 4;
 
 /// A statement that the model recognized.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,20 +34,42 @@ pub(super) struct ClassifiedStatement {
     pub(super) other: Option<String>,
 }
 
-/// What a human's sentence states, if the model is sure enough.
+/// What a human's sentence states, if the model is sure enough: the sentence as a whole, or one of its clauses.
 pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -> Option<ClassifiedStatement> {
     let words = sentence.text.split_whitespace().count();
-    if sentence.is_question() || is_open(&sentence.masked) || words > MAX_WORDS || is_foreign(&sentence.masked) {
+    if is_foreign(&sentence.masked) || is_output(sentence.text) {
         return None;
     }
+    if let Some(request) = polite_request(sentence) {
+        return classify_part(sentence, request, context, MIN_CLAUSE_LIKELIHOOD);
+    }
+    if sentence.is_question() || is_open(&sentence.masked) {
+        return None;
+    }
+    let whole = (words <= MAX_WORDS).then(|| 0..sentence.text.len());
+    whole.and_then(|whole| classify_part(sentence, whole, context, MIN_LIKELIHOOD)).or_else(|| {
+        clauses(&sentence.masked)
+            .into_iter()
+            .find_map(|clause| classify_part(sentence, clause, context, MIN_CLAUSE_LIKELIHOOD))
+    })
+}
+
+/// What a part of a sentence states.
+fn classify_part(
+    sentence: &ProseSentence<'_>,
+    part: Range<usize>,
+    context: SentenceContext,
+    min_likelihood: f64,
+) -> Option<ClassifiedStatement> {
     // What announces a statement is not part of it.
-    let lead = lead_in(&sentence.masked);
-    let (text, masked) = (sentence.text.get(lead..)?, sentence.masked.get(lead..)?);
+    let lead = lead_in(sentence.masked.get(part.clone())?);
+    let part = part.start + lead..part.end;
+    let (text, masked) = (sentence.text.get(part.clone())?, sentence.masked.get(part)?);
     let guess = guess_kind(text, context);
-    let is_sure = guess.stated_likelihood() >= MIN_LIKELIHOOD
+    let is_sure = guess.stated_likelihood() >= min_likelihood
         && (guess.kind != StatementKind::Prefers
             || guess.likelihood_of([StatementKind::Prefers, StatementKind::Forbids]) >= MIN_PREFERENCE_LIKELIHOOD);
-    if guess.kind == StatementKind::Other || !is_sure || is_report(masked) {
+    if guess.kind == StatementKind::Other || !is_sure || is_report(masked) || is_open(masked) {
         return None;
     }
     let spans = find_spans(text, guess.kind);
@@ -49,13 +77,51 @@ pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -
     // Items of a list are steps of a task or parts of a specification; only rules are listed as well.
     let is_rule = matches!(kind, StatementKind::Prefers | StatementKind::Forbids);
     let is_ordinary = kind == StatementKind::Chooses && lead == 0 && (is_task(masked) || !has_deciding_word(masked));
-    if (sentence.is_list_item && !is_rule) || is_ordinary || is_output(sentence.text) {
+    let is_item = sentence.is_list_item && !is_rule && !(guess.stated_likelihood() >= MIN_ITEM_LIKELIHOOD && says_how(masked));
+    if is_item || is_ordinary {
         return None;
     }
     let name = |span: Option<Range<usize>>| span_name(text.get(span?)?);
     let other =
         name(spans.other.clone()).filter(|_| kind != StatementKind::Forbids || is_replacement(masked, spans.other));
     Some(ClassifiedStatement { kind, subject: name(spans.subject), other })
+}
+
+/// The part of a question that is a polite request for a certain way: "can you use X instead?"
+fn polite_request(sentence: &ProseSentence<'_>) -> Option<Range<usize>> {
+    static POLITE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"(?:^|[,.;:] |\b(?:and|so|but|ok|okay|btw|please),? )(?:can|could|would) (?:you|we)(?: please| pls| also| just| maybe| instead| then| rather)* (?P<wish>[a-z].+)$",
+        )
+    });
+    static WAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:instead|rather than|replace .+ (?:with|by)|keep|without|only|get rid of|rename|switch to|by default|no longer|separate|call (?:it|this|that))\b|^use\b",
+        )
+    });
+    let wish = POLITE.as_ref()?.captures(&sentence.masked)?.name("wish")?;
+    let is_way = WAY.as_ref().is_some_and(|way| way.is_match(wish.as_str()));
+    let end = wish.end() - wish.as_str().len() + wish.as_str().trim_end_matches(['?', ' ', '!']).len();
+    is_way.then_some(wish.start()..end)
+}
+
+/// The clauses of a sentence with at least a few words, if it has several.
+fn clauses(masked: &str) -> Vec<Range<usize>> {
+    static SPLIT: LazyLock<Option<Regex>> =
+        LazyLock::new(|| compile_pattern(r"[,;—–] ?(?:and |but |so |then )?| - |  +| but "));
+    let Some(split) = SPLIT.as_ref() else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut start = 0;
+    for mark in split.find_iter(masked) {
+        found.push(start..mark.start());
+        start = mark.end();
+    }
+    if found.is_empty() {
+        return found;
+    }
+    found.push(start..masked.len());
+    found.retain(|part| masked[part.clone()].split_whitespace().count() >= MIN_CLAUSE_WORDS);
+    found
 }
 
 /// Whether a part of a prohibition says what to use instead.
@@ -127,13 +193,18 @@ fn is_task(masked: &str) -> bool {
                 clean|generate|list|read|continue|start|restart|try|help|copy|search|give|verify|audit|tackle|do|compute) ",
         )
     });
+    TASK.as_ref().is_some_and(|task| task.is_match(masked)) && !says_how(masked)
+}
+
+/// Whether a sentence says in which way something has to be.
+fn says_how(masked: &str) -> bool {
     static DESIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
-            r"\b(?:instead|rather|not|only|should|must|always|never|by default|default|over|no|without|separate|same|opt-in|opt in|cross-\w+)\b",
+            r"\b(?:instead|rather|not|only|should|must|always|never|by default|default|over|no|without|separate|same|opt-in|opt in|cross-\w+|because|
+                since|so that)\b",
         )
     });
-    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(masked));
-    fits(&TASK) && !fits(&DESIGN)
+    DESIGN.as_ref().is_some_and(|design| design.is_match(masked))
 }
 
 /// Whether a sentence leaves open what will be done: it asks without a question mark, hedges or supposes.
@@ -142,9 +213,9 @@ fn is_open(masked: &str) -> bool {
         compile_pattern(
             r"^(?:hm+|so+ |and |but |ok |okay |also |then )*,? ?(?:why|how|what|what's|whats|which|where|who|can you|could you|
                 could we|can we|should we|should i|is it|is there|do we|do you|does|did|are we|would it|if|for example|e\.g|
-                let's say|lets say|imagine|suppose|let me know|let's see|lets see)\b|
+                let's say|lets say|imagine|suppose|let me know|let's see|lets see|you are|the (?:issue|problem|bug|error|cause) (?:is|was)|turns out)\b|
                 \b(?:maybe|perhaps|probably|shall|might|hmm+|not sure|unsure|i guess|i wonder|wondering|i suppose|i worry|i believe|what if|
-                just show|only show|could be|either way|don't know|dont know|no idea|at some point|some day|someday|used to)\b|
+                just show|only show|could be|either way|i think[.!]*$|don't know|dont know|no idea|at some point|some day|someday|used to)\b|
                 (?:,? no| right|,? correct| or not| or what)[.! ]*$",
         )
     });

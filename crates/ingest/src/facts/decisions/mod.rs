@@ -22,7 +22,7 @@ mod rules;
 mod sentences;
 mod statements;
 
-use rethread_model::{Entry, EntryKind, Fact, FactState, Predicate, Trust};
+use rethread_model::{Entry, EntryKind, Fact, FactState, Predicate, Trust, clip};
 use serde::{Deserialize, Serialize};
 
 use conversation::ConversationState;
@@ -45,6 +45,11 @@ use super::sentence_model::{SentenceContext, StatementKind};
 const MAX_DECISIONS: usize = 16;
 /// Maximum number of proposals that wait for an answer.
 const MAX_PROPOSALS: usize = 8;
+/// Maximum number of rules that are taken from one long text.
+const MAX_LONG_RULES: usize = 8;
+/// Maximum length of a reply that is stored with its question, in characters.
+const MAX_REPLY_CHARS: usize = 160;
+
 /// The state of decision extraction, carried from one span of a session to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -53,6 +58,8 @@ pub(super) struct DecisionExtractor {
     open_proposals: Vec<TrackedDecision>,
     /// Options listed in that text.
     options: Vec<OfferedOption>,
+    /// The last list of options that a reply left open.
+    earlier_options: Vec<OfferedOption>,
     /// The either-or question in that text.
     question: Option<String>,
     /// Numbered questions in that text.
@@ -155,17 +162,19 @@ impl DecisionExtractor {
         let is_form = !answers.is_empty();
         answers.extend(forms::numbered_answers(&self.numbered_questions, text));
         self.add_answers(&answers, position, facts);
-        if plans::is_plan(text) {
+        let is_plan = plans::is_plan(text);
+        if is_plan {
             self.add_plan(text, position, facts);
         }
-        if !is_form {
+        if !is_form && !is_plan {
             let lines = prose::human_prose(text);
             let sentences = sentences::split_sentences(&lines);
-            if !self.open_proposals.is_empty() || !self.options.is_empty() || self.question.is_some() {
-                self.apply_reply(text, &sentences, position, facts);
-            }
+            let has_chosen = self.apply_reply(text, &sentences, position, facts);
             if answers.is_empty() {
-                self.extract_statements(&sentences, context, position, facts);
+                // The words that choose an option are no statement of their own.
+                let rest = if has_chosen { sentences.get(1..).unwrap_or_default() } else { &sentences };
+                self.extract_statements(rest, context, position, facts);
+                extract_long_rules(text, position, facts);
             }
         }
         self.clear_question();
@@ -187,20 +196,28 @@ impl DecisionExtractor {
 
     fn clear_question(&mut self) {
         self.open_proposals.clear();
-        self.options.clear();
+        if !self.options.is_empty() {
+            self.earlier_options = std::mem::take(&mut self.options);
+        }
         self.numbered_questions.clear();
         self.question = None;
     }
 
-    /// Applies a human's reply to what the model has just proposed or asked.
+    /// Applies a human's reply to what the model has just proposed or asked, and returns whether it chose an option.
     fn apply_reply(
         &mut self,
         text: &str,
         sentences: &[ProseSentence<'_>],
         position: FactPosition,
         facts: &mut Vec<Fact>,
-    ) {
+    ) -> bool {
         let open = std::mem::take(&mut self.open_proposals);
+        let chosen = self.chosen_options(text);
+        if !chosen.is_empty() {
+            self.add_chosen(&chosen, &open, position, facts);
+            self.open_proposals = open;
+            return true;
+        }
         let first = sentences.first();
         match first.and_then(replies::classify_reply) {
             Some(ProposalReply::Accepts) if open.len() != 1 || self.asks_for_work => {}
@@ -217,37 +234,48 @@ impl DecisionExtractor {
                     self.add(choice, position, facts);
                 }
             }
-            _ => self.apply_option_reply(text, &open, position, facts),
+            None => {}
         }
         // Decisions stated in the same text are compared with the proposals.
         self.open_proposals = open;
+        false
     }
 
-    /// Applies a reply that only names an option.
-    fn apply_option_reply(
+    /// The options that a reply chooses, each with its name and the words that offered it.
+    fn chosen_options(&self, text: &str) -> Vec<(String, String)> {
+        let offered = if self.options.is_empty() && options::names_option(text) { &self.earlier_options } else { &self.options };
+        let keys = options::chosen_keys(text);
+        let chosen: Vec<(String, String)> = offered
+            .iter()
+            .filter(|offer| keys.contains(&offer.key))
+            .map(|offer| (offer.title.clone(), offer.text.clone()))
+            .collect();
+        if !chosen.is_empty() {
+            return chosen;
+        }
+        let word = self.question.as_ref().and_then(|question| {
+            let word = options::chosen_word(text, question)?;
+            Some((word, format!("{question} {}", clip(text.lines().next()?.trim(), MAX_REPLY_CHARS))))
+        });
+        word.into_iter().collect()
+    }
+
+    /// Adds chosen options as decisions, and settles the proposals that they answer.
+    fn add_chosen(
         &mut self,
-        text: &str,
+        chosen: &[(String, String)],
         open: &[TrackedDecision],
         position: FactPosition,
         facts: &mut Vec<Fact>,
     ) {
-        let offer =
-            options::chosen_key(text).and_then(|key| self.options.iter().find(|offer| offer.key == key).cloned());
-        let chosen = match (offer, &self.question) {
-            (Some(offer), _) => Some((offer.title, offer.text)),
-            (None, Some(question)) => {
-                options::chosen_word(text, question).map(|word| (word, format!("{question} {}", text.trim())))
-            }
-            (None, None) => None,
-        };
-        let Some((subject, detail)) = chosen else { return };
-        let is_match = |choice: &TrackedDecision| is_same_name(&choice.subject, &subject);
-        let (same, others): (Vec<TrackedDecision>, Vec<TrackedDecision>) = open.iter().cloned().partition(is_match);
+        let is_chosen = |known: &TrackedDecision| chosen.iter().any(|(name, _)| is_same_name(&known.subject, name));
+        let (same, others): (Vec<TrackedDecision>, Vec<TrackedDecision>) = open.iter().cloned().partition(is_chosen);
         self.settle_proposals(&others, FactState::Refuted, position, facts);
-        if same.is_empty() {
-            self.add(TrackedDecision::stated(subject, &detail, position), position, facts);
-        } else {
-            self.settle_proposals(&same, FactState::Confirmed, position, facts);
+        self.settle_proposals(&same, FactState::Confirmed, position, facts);
+        for (subject, detail) in chosen {
+            if !same.iter().any(|known| is_same_name(&known.subject, subject)) {
+                self.add(TrackedDecision::stated(subject.clone(), detail, position), position, facts);
+            }
         }
     }
 
@@ -412,6 +440,24 @@ pub(super) fn human_sentences(text: &str) -> Vec<&str> {
 /// The sentences of a model's prose.
 pub(super) fn assistant_sentences(text: &str) -> Vec<&str> {
     sentences::split_sentences(&prose::prose_lines(text)).into_iter().map(|sentence| sentence.text).collect()
+}
+
+/// Extracts the rules of a long text, of which the rest is not examined.
+fn extract_long_rules(text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
+    let lines = prose::long_prose(text);
+    let sentences = sentences::split_sentences(&lines);
+    let rules = sentences.iter().enumerate().filter_map(|(at, sentence)| {
+        let rule = rules::rule_in_long_text(sentence.text)?;
+        let stated = StatedSentence { sentence, next: sentences.get(at + 1) };
+        let preference = StatedPreference { predicate: rule.predicate, subject: rule.subject, alternative: rule.instead };
+        Some(preference_fact(preference, stated, position))
+    });
+    for fact in rules.take(MAX_LONG_RULES) {
+        // The first and the last paragraph were examined already.
+        if !facts.iter().any(|known| known.line == fact.line && known.detail == fact.detail) {
+            facts.push(fact);
+        }
+    }
 }
 
 fn extract_note(text: &str, position: FactPosition, facts: &mut Vec<Fact>) {

@@ -16,6 +16,16 @@ const MAX_OPTIONS: usize = 8;
 /// Maximum length of a stored option or question, in characters.
 const MAX_TEXT_CHARS: usize = 240;
 
+/// A longer reply is an instruction of its own.
+const MAX_REPLY_WORDS: usize = 12;
+/// With one of these a reply may speak against what it names.
+const DENYING_WORDS: [&str; 12] =
+    ["not", "no", "don't", "dont", "never", "neither", "both", "why", "what", "how", "instead", "than"];
+/// Words of a question that tell no alternative from another.
+const COMMON_WORDS: &str = "the and for you want would like prefer should use using with this that have keep just make here then them they what which \
+    when where how are was will can could does did our your its it's only also instead now one first second add both into from i'd i'll \
+    we'll let's yes sure okay good fine think please all";
+
 /// One option of a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OfferedOption {
@@ -29,12 +39,12 @@ pub(super) struct OfferedOption {
     pub(super) is_recommended: bool,
 }
 
-/// The options listed in a text. Two lists with the same keys are ambiguous, so they give none.
+/// The options listed in a text. Of two lists with the same keys, the last one is meant.
 pub(super) fn find_options(text: &str) -> Vec<OfferedOption> {
     static POINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
             r"^[\s*_#-]*(?:option |approach |choice )?(?P<key>[a-h]|
-                [1-9])(?:\*\*)? ?[).:—–-]+(?:\*\*)? (?P<text>\S.*)$",
+                [1-9])(?:\*\*)? ?(?P<mark>\(recommended\))? ?[).:—–-]+(?:\*\*)? (?P<text>\S.*)$",
         )
     });
     if !has_first_item(text) || !offers_alternatives(text) {
@@ -47,7 +57,8 @@ pub(super) fn find_options(text: &str) -> Vec<OfferedOption> {
         let Some(parts) = point.captures(line) else { continue };
         let key = parts["key"].to_lowercase();
         if keys.contains(&key) {
-            return Vec::new();
+            keys.clear();
+            found.clear();
         }
         keys.push(key.clone());
         let rest = parts["text"].trim();
@@ -55,7 +66,7 @@ pub(super) fn find_options(text: &str) -> Vec<OfferedOption> {
         if rest.ends_with(':') {
             continue;
         }
-        let is_recommended = rest.to_lowercase().contains("recommended");
+        let is_recommended = parts.name("mark").is_some() || rest.to_lowercase().contains("recommended");
         if let Some(title) = option_title(rest) {
             found.push(OfferedOption {
                 key,
@@ -140,39 +151,98 @@ pub(super) fn ends_with_task_question(text: &str) -> bool {
     fits(&TASK) && !fits(&SAME)
 }
 
-/// The key of the option that a short reply chooses.
-pub(super) fn chosen_key(text: &str) -> Option<String> {
+/// The keys of the options that a reply chooses: `B`, `option 2, but without the cache`, `1 and 3`.
+pub(super) fn chosen_keys(text: &str) -> Vec<String> {
     static TAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
-            r"^(?:(?:ok|okay|yes|yeah|let's|please|pls|i'd|i|we|just|alright),? )*(?:(?:go with|go for|do|try|
-                use|implement|take|pick|choose|prefer|want|say) )?(?:the )?(?:option|approach|choice|
-                number)? ?#?(?P<key>[a-h]|[1-9])(?: please| pls)?[.!=)]*$",
+            r"^(?:(?:ok|okay|yes|yeah|yep|let's|lets|please|pls|i'd|i|we|just|alright|sure|hm+|good|great|maybe),? )*(?:(?:go with|go for|do|try|
+                use|implement|take|pick|choose|prefer|want|like|say|think) )?(?:the )?(?P<named>options?|approach|choice|number)? ?#?
+                (?P<keys>(?:[a-h]|[1-9])(?:(?:, ?| and | & | \+ |, and )(?:option )?#?(?:[a-h]|[1-9])\b)*)(?P<rest>$|[^\w%].*$)",
         )
     });
-    let line = text.trim().lines().next()?;
-    let key = |part: &str| TAKES.as_ref()?.captures(part.trim()).map(|found| found["key"].to_lowercase());
-    let (first, rest) = line.split_once(", ").unwrap_or((line, ""));
-    let is_several = rest.split([' ', ',']).any(|word| word.len() == 1 && word != "a" && word != "i");
-    let marked = line.split_once([')', ':', '.', '-', '—', ',', ';']).map_or("", |(start, _)| start);
-    key(line).or_else(|| if is_several { None } else { key(first).or_else(|| key(marked)) })
+    // A bare letter or number must stand alone: "2 tests fail", "a test".
+    static FOLLOWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(r"^(?:[.!=):;,—–-]|please|pls|$|\((?:with|but|the)|(?:but|because|since|is (?:fine|good|ok|better|best)|sounds|looks|seems|makes sense|works|then|for sure)\b)")
+    });
+    let Some(line) = text.trim().lines().next().filter(|line| !line.trim_end().ends_with('?')) else { return Vec::new() };
+    let Some(found) = TAKES.as_ref().and_then(|takes| takes.captures(line)) else { return Vec::new() };
+    let rest = found.name("rest").map_or("", |rest| rest.as_str().trim());
+    let follows = FOLLOWS.as_ref().is_some_and(|follows| follows.is_match(rest));
+    if found.name("named").is_none() && !follows {
+        return Vec::new();
+    }
+    let keys = found["keys"].to_lowercase();
+    keys.split(|c: char| !c.is_ascii_alphanumeric()).filter(|key| key.len() == 1).map(str::to_owned).collect()
 }
 
-/// The alternative of an either-or question that a short reply chooses.
+/// Whether a reply names an option as such, so that it may be one of an earlier list.
+pub(super) fn names_option(text: &str) -> bool {
+    static NAMED: LazyLock<Option<Regex>> =
+        LazyLock::new(|| compile_pattern(r"\b(?:option|approach|choice) #?(?:[a-h]|[1-9])\b"));
+    NAMED.as_ref().is_some_and(|named| named.is_match(text))
+}
+
+/// The alternative of an either-or question that a reply chooses: by its name alone, or by words that only one of the two
+/// has.
 pub(super) fn chosen_word(text: &str, question: &str) -> Option<String> {
-    let answer = text.trim().split(", ").next().unwrap_or_default().trim_end_matches(['.', '!']);
-    if answer.len() < 3 || answer.split_whitespace().count() > 3 || answer.contains('?') {
+    let text = text.trim();
+    if text.lines().next()?.trim_end().ends_with('?') {
+        return None;
+    }
+    named_alternative(text, question).or_else(|| described_alternative(text, question))
+}
+
+/// The alternative that a reply of a few words names.
+fn named_alternative(text: &str, question: &str) -> Option<String> {
+    let answer = text.split(", ").next().unwrap_or_default().trim_end_matches(['.', '!']);
+    if answer.len() < 3 || answer.split_whitespace().count() > 3 {
         return None;
     }
     let name = leading_name(answer, answer).filter(|name| !is_task(name))?;
-    let question: Vec<String> = question
-        .split_whitespace()
-        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
-        .collect();
+    let question = words_of(question);
     let name_words: Vec<&str> = name.split(' ').collect();
     let fits = question
         .windows(name_words.len())
         .any(|window| window.iter().zip(&name_words).all(|(one, other)| one == other));
     fits.then_some(name)
+}
+
+/// The alternative whose own words the first sentence of a reply has, if it has none of the other one.
+fn described_alternative(text: &str, question: &str) -> Option<String> {
+    static ASKS_WISH: LazyLock<Option<Regex>> =
+        LazyLock::new(|| compile_pattern(r"\b(?:should|shall|prefer|want|would you|which|do you|like|rather)\b"));
+    if !ASKS_WISH.as_ref().is_some_and(|asks| asks.is_match(question)) {
+        return None;
+    }
+    let (first, second) = question.rsplit_once(" or ")?;
+    let first = first.rsplit_once(", ").filter(|(_, end)| end.split_whitespace().count() > 1).map_or(first, |(_, end)| end);
+    let (first_words, second_words) = (content_words(first), content_words(second));
+    let sentence = split_sentences(&[text.lines().next()?]).first()?.text.to_owned();
+    let reply = words_of(&sentence);
+    if reply.len() > MAX_REPLY_WORDS || reply.iter().any(|word| DENYING_WORDS.contains(&word.as_str())) {
+        return None;
+    }
+    let own = |side: &[String], other: &[String]| -> Vec<String> {
+        side.iter().filter(|word| reply.contains(word) && !other.contains(word)).cloned().collect()
+    };
+    let (first_own, second_own) = (own(&first_words, &second_words), own(&second_words, &first_words));
+    match (first_own.is_empty(), second_own.is_empty()) {
+        (false, true) => Some(first_own.join(" ")),
+        (true, false) => Some(second_own.join(" ")),
+        _ => None,
+    }
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    text.split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// The words of an alternative that tell it from others.
+fn content_words(text: &str) -> Vec<String> {
+    words_of(text).into_iter().filter(|word| word.len() > 2 && !COMMON_WORDS.split(' ').any(|known| known == word)).collect()
 }
 
 #[cfg(test)]
@@ -188,24 +258,37 @@ mod tests {
         );
         let found = find_options("Two options:\n**1. Threads (recommended)** — fast\n**2. Processes** — slow");
         assert!(found[0].is_recommended && found[0].title == "threads" && found[1].key == "2");
-        assert!(find_options("1. one thing\n1. other thing\n2. more").is_empty());
+        let found = find_options("Which?\n1. first cache\n2. first queue\nOr rather:\n1. redis\n2. memcached");
+        assert_eq!(found[0].title, "redis");
     }
 
     #[test]
     fn short_replies_choose_an_option() {
         for (text, key) in [
-            ("B", Some("b")),
-            ("option 2", Some("2")),
-            ("ok, let's take 3!", Some("3")),
-            ("go with choice C", Some("c")),
-            ("go", None),
-            ("a test", None),
+            ("B", "b"),
+            ("option 2", "2"),
+            ("ok, let's take 3!", "3"),
+            ("go with choice C", "c"),
+            ("2, but without the cache", "2"),
+            ("B - with retries", "b"),
+            ("option A and keep the old flag", "a"),
+            ("1 is fine", "1"),
+            ("do 1,2 and 5", "125"),
+            ("go", ""),
+            ("a test", ""),
+            ("2 tests fail", ""),
+            ("1?", ""),
         ] {
-            assert_eq!(chosen_key(text).as_deref(), key, "{text}");
+            assert_eq!(chosen_keys(text).concat(), key, "{text}");
         }
         assert_eq!(chosen_word("axum", "built on axum or on actix-web?").as_deref(), Some("axum"));
         assert_eq!(chosen_word("axum, we have it", "on axum or on actix-web?").as_deref(), Some("axum"));
         assert_eq!(chosen_word("yes", "axum or yes?"), None);
+        let question = "Should the state live in the database or in a JSON file next to the config?";
+        assert_eq!(chosen_word("a json file is fine", question).as_deref(), Some("json file"));
+        assert_eq!(chosen_word("the database, please.", question).as_deref(), Some("database"));
+        assert_eq!(chosen_word("not a json file", question), None);
+        assert_eq!(chosen_word("database and a json file", question), None);
     }
 
     #[test]

@@ -1,14 +1,20 @@
-//! Decisions in a plan that a human approved or handed over: its sections about decisions, and about what is left out.
+//! Decisions in a plan that a human approved or handed over: its approach, its numbered changes, its sections about
+//! decisions, and about what is left out.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use rethread_model::{FactState, clip};
 
+use super::names::is_task;
+use crate::parse::APPROVED_PLAN;
+
 /// Maximum number of decisions of one plan.
 const MAX_DECISIONS: usize = 16;
 /// Maximum length of a subject, in characters.
 const MAX_SUBJECT_CHARS: usize = 60;
+/// Maximum length of a stored text, in characters.
+const MAX_DETAIL_CHARS: usize = 240;
 /// A shorter text is not a plan.
 const MIN_PLAN_BYTES: usize = 200;
 
@@ -27,7 +33,17 @@ pub(super) fn is_plan(text: &str) -> bool {
         Regex::new(r"(?i)^\s*(?:please )?(?:implement|execute|carry out|follow) (?:the following|this|the) (?:approved )?plan\b")
             .ok()
     });
-    text.len() >= MIN_PLAN_BYTES && START.as_ref().is_some_and(|start| start.is_match(text))
+    let is_handed_over = || START.as_ref().is_some_and(|start| start.is_match(text));
+    text.len() >= MIN_PLAN_BYTES && (text.starts_with(APPROVED_PLAN) || is_handed_over())
+}
+
+/// What the lines below a heading are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PlanSection {
+    /// Decisions of this state, one per item.
+    Decisions(FactState),
+    /// The way in which it will be done, said in the first line.
+    Approach,
 }
 
 /// The decisions of a plan, in order.
@@ -37,12 +53,16 @@ pub(super) fn planned_decisions(plan: &str) -> Vec<PlannedDecision> {
     for line in plan.lines() {
         let line = line.trim();
         in_code ^= line.starts_with("```");
-        if in_code {
+        if in_code || line.is_empty() {
             continue;
         }
         if let Some(title) = heading(line) {
-            section = section_state(title);
-        } else if let Some(state) = section {
+            section = section_kind(title);
+            found.extend(planned_change(line, title));
+        } else if section == Some(PlanSection::Approach) {
+            section = None;
+            found.extend(is_sentence(line).then(|| PlannedDecision::chosen(line)));
+        } else if let Some(PlanSection::Decisions(state)) = section {
             found.extend(planned_item(line).map(|(subject, detail, reason)| PlannedDecision {
                 subject,
                 detail,
@@ -55,22 +75,63 @@ pub(super) fn planned_decisions(plan: &str) -> Vec<PlannedDecision> {
     found
 }
 
+impl PlannedDecision {
+    fn chosen(text: &str) -> Self {
+        let bare = text.replace("**", "");
+        Self {
+            subject: plan_subject(bare.split(". ").next().unwrap_or(&bare)),
+            detail: clip(&bare, MAX_DETAIL_CHARS).into_owned(),
+            reason: None,
+            state: FactState::Confirmed,
+        }
+    }
+}
+
+fn is_sentence(line: &str) -> bool {
+    !line.starts_with(['-', '*', '|', '`', '>', '<', '1']) && line.split_whitespace().count() >= 4
+}
+
+/// The change that a heading names: "### 2. Validate ids", "## Fix: one query per page", "### Part 1: offsets".
+fn planned_change(line: &str, title: &str) -> Option<PlannedDecision> {
+    static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)^(?:(?:part )?\d{1,2}[.):]|part [a-h\d]:|(?:fix|approach|solution|design|strategy):) +(?P<change>.+)$").ok()
+    });
+    // The title of a whole plan may name the problem.
+    let change = CHANGE.as_ref()?.captures(title).filter(|_| line.starts_with("##"))?.name("change")?.as_str();
+    (!is_step(change)).then(|| PlannedDecision::chosen(change))
+}
+
+/// Whether a heading names a step of work, without saying in which way it is done.
+fn is_step(change: &str) -> bool {
+    static WAY: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)\b(?:instead|rather|with|by|using|via|without|only|before|into|as)\b").ok());
+    let words = change.split_whitespace().count();
+    // "`src/main.rs` (new)" is a file to change.
+    if change.starts_with('`') {
+        return true;
+    }
+    let says_how = WAY.as_ref().is_some_and(|way| way.is_match(change));
+    words < 3 || (is_task(&change.to_lowercase()) && !says_how)
+}
+
 fn heading(line: &str) -> Option<&str> {
     let is_bold =
         line.starts_with("**") && line.trim_end_matches(':').ends_with("**") && line.matches("**").count() == 2;
     (line.starts_with('#') || is_bold).then(|| line.trim_matches(['#', '*', ':', ' ']))
 }
 
-fn section_state(title: &str) -> Option<FactState> {
-    static TABLE: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
+fn section_kind(title: &str) -> Option<PlanSection> {
+    static TABLE: LazyLock<Option<[Regex; 3]>> = LazyLock::new(|| {
         let made = Regex::new(r"(?i)\bdecisions?\b|\bdesign choices\b").ok()?;
         let left_out = Regex::new(r"(?i)\b(?:out of scope|non-goals?|not (?:doing|changing|fixing|included)|won't (?:do|fix)|rejected|skipped|deferred|dismissed|false positives?|no changes?)\b").ok()?;
-        Some((made, left_out))
+        let approach = Regex::new(r"(?i)^(?:(?:proposed|chosen|recommended|our|high-level) )?(?:approach|solution|strategy|design)$").ok()?;
+        Some([made, left_out, approach])
     });
-    let (made, left_out) = TABLE.as_ref()?;
-    match (left_out.is_match(title), made.is_match(title)) {
-        (true, _) => Some(FactState::Refuted),
-        (_, true) => Some(FactState::Confirmed),
+    let [made, left_out, approach] = TABLE.as_ref()?;
+    match (left_out.is_match(title), made.is_match(title), approach.is_match(title)) {
+        (true, ..) => Some(PlanSection::Decisions(FactState::Refuted)),
+        (_, true, _) => Some(PlanSection::Decisions(FactState::Confirmed)),
+        (_, _, true) => Some(PlanSection::Approach),
         _ => None,
     }
 }
@@ -137,5 +198,18 @@ mod tests {
             ]
         );
         assert_eq!(found[0].detail, "Store: SQLite");
+    }
+
+    #[test]
+    fn an_approved_plan_decides_its_approach_and_its_numbered_changes() {
+        let plan = format!(
+            "{APPROVED_PLAN}\n\n# Fix: totals are wrong instead of rounded\n\n## Context\nIt is slow. {}\n\n\
+             ## Approach\n\nRound once at the end. Nothing else changes.\n\n### 1. Replace floats with integers of cents\n\
+             text\n### 2. Add tests\n### Step 3: run it\n## Solution: one table per year\n",
+            "x".repeat(150)
+        );
+        assert!(is_plan(&plan));
+        let found: Vec<String> = planned_decisions(&plan).into_iter().map(|one| one.subject).collect();
+        assert_eq!(found, ["round once at the end", "replace floats with integers of cents", "one table per year"]);
     }
 }

@@ -6,6 +6,8 @@ use regex::Regex;
 
 /// Texts longer than this, in bytes, are mostly pasted or generated; only their first and last paragraphs are used.
 const LONG_TEXT_BYTES: usize = 1500;
+/// A longer text is a document.
+const MAX_INSTRUCTIONS_BYTES: usize = 12_000;
 /// Maximum length of such a paragraph, in bytes, to be considered typed.
 const MAX_TYPED_PARAGRAPH_BYTES: usize = 400;
 /// A line longer than this, in bytes, is not prose.
@@ -21,6 +23,15 @@ pub(super) fn human_prose(text: &str) -> Vec<&str> {
         prose_lines(text).into_iter().map(|line| if is_reported(line) { "" } else { line }).collect();
     let lines = strip_pasted(&lines);
     if text.len() <= LONG_TEXT_BYTES { lines } else { end_paragraphs(&lines) }
+}
+
+/// The lines of a long text of a human, such as a template of instructions; none if the text is short enough to be read
+/// as a whole.
+pub(super) fn long_prose(text: &str) -> Vec<&str> {
+    if text.len() <= LONG_TEXT_BYTES || text.len() > MAX_INSTRUCTIONS_BYTES {
+        return Vec::new();
+    }
+    strip_pasted(&prose_lines(text))
 }
 
 /// The lines of prose in a model's text, in order. An empty line replaces whatever was removed.

@@ -19,12 +19,14 @@ pub(super) enum ProposalReply {
 
 const ACCEPTS_ALL: &str =
     r"^(?:ok |okay |yes |please |pls )*(?:proceed with|do|implement|apply|accept|approve) (?:all|everything|both)\b";
-const ACCEPTS: &str = r"^(?:ok |okay |great |good |cool |nice |perfect |sure |alright |fine )*,? ?(?:yes|yep|
+const ACCEPTS: &str = r"^(?:(?:ok|okay|great|good|cool|nice|perfect|sure|alright|fine|yes),? )*(?:yes|yep|
     yeah|yup|sounds (?:good|great|right|reasonable|fine)|go ahead|do it|do that|do this|lgtm|looks good|agreed|
     i agree|go for it|let's do (?:it|that|this)|proceed|perfect|go with (?:your|that|this|it)|i approve|
-    approved|works for me|make it so|please do|makes sense|love it)\b";
+    approved|works for me|make it so|please do|makes sense|love it|ship it|start implementing|implement it|build it|
+    let's try (?:it|that|this)|(?:this|that|it|these|everything)(?: all)? (?:looks?|sounds?|is|are|seems?) (?:good|great|right|amazing|perfect|
+    fine|reasonable|excellent|awesome|correct|solid))\b";
 const ACCEPTS_ALONE: &str =
-    r"^(?:ok|okay|sure|good|great|fine|cool|nice|thumbs up|alright)(?: please| pls| then| thanks| thx)?[.! ]*$";
+    r"^(?:(?:ok|okay|sure|good|great|fine|cool|nice|thumbs up|alright|go),? ?)+(?: ?please| ?pls| ?then| ?thanks| ?thx)?[.! ]*$";
 const DECLINES: &str = r"^(?:hm+,? |ugh,? |sorry,? |well,? )?(?:no(?:[,.!]|$| (?:thanks|thank|we|i|that|it|
     please|way|use|not|don't|let's)\b)|(?:nope|nah+|i'd rather not|i would rather not|rather not|let's not|
     don't do (?:that|it)|not a fan)\b)";
@@ -99,6 +101,9 @@ mod tests {
             ("yes", Some(Accepts)),
             ("ok do it", Some(Accepts)),
             ("ok", Some(Accepts)),
+            ("nice go", Some(Accepts)),
+            ("ok, this looks amazing, start implementing", Some(Accepts)),
+            ("go to the next file", None),
             ("sounds good, but keep it small", Some(Accepts)),
             ("perfect, do that", Some(Accepts)),
             ("go with your suggestion", Some(Accepts)),

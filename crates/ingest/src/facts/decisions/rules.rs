@@ -70,6 +70,22 @@ pub fn preference_in(text: &str) -> Option<StatedRule> {
     is_specific(&subject).then_some(StatedRule { predicate, subject, instead, reason })
 }
 
+/// The rule in a sentence of a long prompt. Only a plain prohibition or "always" counts there, because the rest describes
+/// a task.
+pub(super) fn rule_in_long_text(text: &str) -> Option<StatedRule> {
+    static LASTING: LazyLock<Option<Regex>> =
+        LazyLock::new(|| compile_pattern(r"^(?:please )?(?:never|always|do not|don't|must not|avoid) "));
+    static ONE_TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(r"\b(?:yet|now|until|tonight|today|this (?:task|step|time|session|turn|pass|phase)|anything|any (?:code|files|changes|tools?)|worry|hesitate|need to|have to)\b")
+    });
+    let bare = text.replace("**", "");
+    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(bare.trim()));
+    if !fits(&LASTING) || fits(&ONE_TIME) {
+        return None;
+    }
+    preference_in(&bare)
+}
+
 /// The predicate and the subject of an instruction that begins at a position of the sentence.
 fn stated(sentence: &ProseSentence<'_>, from: usize) -> Option<(Predicate, String)> {
     if from == 0

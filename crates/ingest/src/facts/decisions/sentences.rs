@@ -57,7 +57,9 @@ fn split_line(line: &str) -> Vec<ProseSentence<'_>> {
         }
         let end = at + c.len_utf8();
         let after = &line[end..];
-        let ends_here = c.len_utf8() > 1 || after.is_empty() || after.starts_with([' ', '"', ')', '*']);
+        // People who type quickly separate sentences by two dots.
+        let is_pause = c == '.' && is_pause(&line[start..at], after);
+        let ends_here = c.len_utf8() > 1 || after.is_empty() || is_pause || after.starts_with([' ', '"', ')', '*']);
         if ends_here && !(c == '.' && is_abbreviation(&line[start..at])) {
             push_sentence(&mut found, &line[start..end]);
             start = end;
@@ -65,6 +67,12 @@ fn split_line(line: &str) -> Vec<ProseSentence<'_>> {
     }
     push_sentence(&mut found, &line[start..]);
     found
+}
+
+/// Whether the second of two dots stands between words, not in a range such as `1..n`.
+fn is_pause(before: &str, after: &str) -> bool {
+    let letters = |text: &mut dyn Iterator<Item = char>| text.take_while(|c| c.is_alphabetic()).count();
+    before.strip_suffix('.').is_some_and(|word| letters(&mut word.chars().rev()) > 1) && letters(&mut after.chars()) > 1
 }
 
 fn push_sentence<'a>(found: &mut Vec<ProseSentence<'a>>, text: &'a str) {
@@ -137,6 +145,8 @@ mod tests {
             ("- one\n- two", vec!["one", "two"]),
             ("1. use it. 2. drop it", vec!["1. use it.", "2. drop it"]),
             ("the build times... no", vec!["the build times...", "no"]),
+            ("not that one..use the small logo", vec!["not that one..", "use the small logo"]),
+            ("see ../src and 1..n", vec!["see ../src and 1..n"]),
             ("说明。好的", vec!["说明。", "好的"]),
             ("run `a. b` now", vec!["run `a. b` now"]),
         ] {

@@ -102,6 +102,9 @@ impl StatementKind {
     }
 }
 
+/// A word is taken for a name, if no other one is, from this likelihood.
+const MIN_NAME_LIKELIHOOD: f64 = 0.02;
+
 /// A mark of a token: outside, the subject, or the other side.
 pub const SPAN_MARKS: [&str; 3] = ["o", "s", "t"];
 
@@ -163,7 +166,34 @@ pub fn find_spans(text: &str, kind: StatementKind) -> SentenceSpans {
         let scores = SPANS.score(|visit| span_features(&tokens, at, kind, before, |word| SPANS.knows(word), visit));
         marks.push(scores.best());
     }
-    SentenceSpans { subject: first_run(&tokens, &marks, 1), other: first_run(&tokens, &marks, 2) }
+    let other = first_run(&tokens, &marks, 2);
+    let subject = first_run(&tokens, &marks, 1).or_else(|| likeliest_run(&tokens, kind, &marks));
+    SentenceSpans { subject, other }
+}
+
+/// The run of words that starts at the word which names the subject most likely, for a sentence in which no word is more
+/// likely a name than not.
+fn likeliest_run(tokens: &[SentenceToken], kind: StatementKind, marks: &[usize]) -> Option<std::ops::Range<usize>> {
+    let mark_at = |at: usize, before: &str| {
+        SPANS.score(|visit| span_features(tokens, at, kind, before, |word| SPANS.knows(word), visit))
+    };
+    let is_free = |at: &usize| marks[*at] == 0 && !tokens[*at].is_punctuation();
+    let likelihood = |at: usize| mark_at(at, SPAN_MARKS[0]).likelihood(1);
+    let first = (0..tokens.len())
+        .filter(is_free)
+        .map(|at| (at, likelihood(at)))
+        .reduce(|best, one| if one.1 > best.1 { one } else { best })
+        .filter(|(_, likelihood)| *likelihood >= MIN_NAME_LIKELIHOOD)?
+        .0;
+    let mut extended = vec![0; tokens.len()];
+    extended[first] = 1;
+    for at in first + 1..tokens.len() {
+        if marks[at] != 0 || mark_at(at, SPAN_MARKS[1]).best() != 1 {
+            break;
+        }
+        extended[at] = 1;
+    }
+    first_run(tokens, &extended, 1)
 }
 
 /// The strongest features of a sentence for the kind that was chosen, to explain the choice.
