@@ -56,8 +56,12 @@ def score_statements(name, facts, labels, others):
                 is_met = True
                 found.add(id(label))
         (score.right if is_met else score.wrong).append(fact)
+    clear = [label for label in labels if label.get("grade", "clear") == "clear"]
     for label in labels:
         (score.found if id(label) in found else score.missed).append(label)
+    if len(clear) < len(labels):
+        known = sum(id(label) in found for label in clear)
+        score.notes.append(f"of the clear ones {known}/{len(clear)} ({share(known, len(clear))})")
     return score
 
 

@@ -184,7 +184,9 @@ impl DiagnosisTracker {
         let predicate = found.predicate;
         // Code is explained all the time; a cause is one if something is broken.
         let is_idle = predicate == Predicate::CausedBy && !self.is_investigating;
-        if is_idle || (predicate == Predicate::Requires && is_demand(sentence)) {
+        // "This needs to be blue" is a wish.
+        let is_wish = speaker == Speaker::Human && sentence.contains("needs to ");
+        if is_idle || (predicate == Predicate::Requires && (is_demand(sentence) || is_wish)) {
             return None;
         }
         let object = entity_in(found.object)?;

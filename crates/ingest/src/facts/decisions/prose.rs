@@ -28,7 +28,8 @@ pub(super) fn human_prose(text: &str) -> Vec<&str> {
 /// The lines of a long text of a human, such as a template of instructions; none if the text is short enough to be read
 /// as a whole.
 pub(super) fn long_prose(text: &str) -> Vec<&str> {
-    if text.len() <= LONG_TEXT_BYTES || text.len() > MAX_INSTRUCTIONS_BYTES {
+    let is_document = text.len() > MAX_INSTRUCTIONS_BYTES || text.trim_start().starts_with(['#', '<', '-', '>']);
+    if text.len() <= LONG_TEXT_BYTES || is_document {
         return Vec::new();
     }
     strip_pasted(&prose_lines(text))

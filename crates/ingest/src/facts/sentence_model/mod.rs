@@ -167,7 +167,13 @@ pub fn find_spans(text: &str, kind: StatementKind) -> SentenceSpans {
         marks.push(scores.best());
     }
     let other = first_run(&tokens, &marks, 2);
-    let subject = first_run(&tokens, &marks, 1).or_else(|| likeliest_run(&tokens, kind, &marks));
+    // A decision or a wish always names something. A diagnosis may be about what was said before.
+    let is_wish = matches!(
+        kind,
+        StatementKind::Chooses | StatementKind::Rejects | StatementKind::Prefers | StatementKind::Forbids
+    );
+    let subject =
+        first_run(&tokens, &marks, 1).or_else(|| is_wish.then(|| likeliest_run(&tokens, kind, &marks)).flatten());
     SentenceSpans { subject, other }
 }
 
