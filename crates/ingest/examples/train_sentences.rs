@@ -32,7 +32,9 @@ const FOLDS: u64 = 5;
 /// Words that occur less often are not learned.
 const MIN_WORDS: u32 = 4;
 /// Features of a sentence, and of a word in it, that occur less often are not learned.
-const MIN_COUNTS: (u32, u32) = (5, 12);
+const MIN_COUNTS: (u32, u32) = (6, 16);
+/// Same, for features of sentences of agents.
+const MIN_AGENT_COUNT: u32 = 4;
 const RATE: f64 = 0.3;
 const PENALTY: f64 = 0.005;
 /// How much a real sentence counts, compared with one that was written for training.
@@ -263,8 +265,10 @@ fn fit(cases: &[TrainingCase], classes: usize, min_count: u32) -> Vec<(String, V
     for feature in cases.iter().flat_map(|(features, _, _)| features) {
         *counts.entry(feature).or_default() += 1;
     }
+    // There are fewer sentences of agents, so a feature of theirs is learned from fewer of them.
+    let is_learned = |name: &str, count: u32| count >= min_count || (name.starts_with("a ") && count >= MIN_AGENT_COUNT);
     let mut names: Vec<&str> =
-        counts.into_iter().filter(|(_, count)| *count >= min_count).map(|(name, _)| name).collect();
+        counts.into_iter().filter(|(name, count)| is_learned(name, *count)).map(|(name, _)| name).collect();
     names.sort_unstable();
     let numbers: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
     let rows: Vec<(Vec<usize>, usize, f64)> = cases
