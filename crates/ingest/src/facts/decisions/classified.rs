@@ -50,6 +50,7 @@ pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -
     whole.and_then(|whole| classify_part(sentence, whole, context, MIN_LIKELIHOOD)).or_else(|| {
         clauses(&sentence.masked)
             .into_iter()
+            .filter(|clause| is_main_clause(&sentence.masked[clause.clone()]))
             .find_map(|clause| classify_part(sentence, clause, context, MIN_CLAUSE_LIKELIHOOD))
     })
 }
@@ -122,6 +123,18 @@ fn clauses(masked: &str) -> Vec<Range<usize>> {
     found.push(start..masked.len());
     found.retain(|part| masked[part.clone()].split_whitespace().count() >= MIN_CLAUSE_WORDS);
     found
+}
+
+/// Whether a clause stands on its own: a part of another one describes something.
+fn is_main_clause(masked: &str) -> bool {
+    static MAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^(?:(?:and|but|so|then|also|please|pls|rather|instead|actually|yes|no|nah),? )*(?:i|i'd|i'll|we|we'll|we'd|it|they|this|that|these|let's|
+                lets|use|keep|make|put|no|not|don't|dont|do not|never|just|only|call|drop|skip|leave|rename|replace|stick|stay|go|move|
+                (?:the|our|all|every|each|my) [\w`-]+(?: [\w`-]+)? (?:should|must|needs?|goes|stays?|is|are))\b",
+        )
+    });
+    MAIN.as_ref().is_some_and(|main| main.is_match(masked))
 }
 
 /// Whether a part of a prohibition says what to use instead.
@@ -200,7 +213,7 @@ fn is_task(masked: &str) -> bool {
 fn says_how(masked: &str) -> bool {
     static DESIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
-            r"\b(?:instead|rather|not|only|should|must|always|never|by default|default|over|no|without|separate|same|opt-in|opt in|cross-\w+|because|
+            r"(?:^|[ ,(])(?:instead|rather|not|only|should|must|always|never|by default|default|over|no|without|separate|same|opt-in|opt in|cross-\w+|because|
                 since|so that)\b",
         )
     });
@@ -229,7 +242,7 @@ fn is_report(masked: &str) -> bool {
             r"\b(?:fails?|failed|failing|broken|breaks|crash(?:es|ed|ing)?|throws?|threw|errors? (?:out|with|in)|doesn't work|
                 does not work|not working|still (?:shows?|gets?|says|has|see)|i (?:get|got|see|saw|deleted|made|added|changed|ran|tried)|
                 (?:is|are|was|were|get|gets) (?:lost|gone|logged out|missing|empty|stuck|blank|slow|null|undefined)|
-                (?:tonight|tomorrow|asap|by friday|immediately))\b",
+                (?:tonight|tomorrow|asap|by friday|immediately|for this (?:phase|task|session|turn|round|pr|commit|run)))\b",
         )
     });
     REPORT.as_ref().is_none_or(|report| report.is_match(masked))
