@@ -267,7 +267,7 @@ mod tests {
             ("no redis here, we are serverless", "reject redis"),
             ("don't use axios, use ky", "forbid axios / ky"),
             ("no em dashes please", "forbid em dashes"),
-            ("stop adding comments everywhere", "forbid adding comments everywhere"),
+            ("stop adding comments everywhere", "forbid adding comments"),
             ("so for the record: no Redis in this project, everything runs on Lambda", "reject redis"),
         ] {
             assert_eq!(shown(text).as_deref(), Some(expected), "{text}");

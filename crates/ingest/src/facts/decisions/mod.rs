@@ -7,6 +7,7 @@ mod classified;
 mod conversation;
 mod cues;
 mod decision;
+mod design;
 mod forms;
 mod names;
 mod offers;
@@ -31,6 +32,7 @@ pub(super) use cues::may_diagnose;
 use decision::{FactPosition, TrackedDecision, preference_fact};
 use forms::{AnsweredForm, NumberedQuestion};
 use names::is_same_name;
+use offers::{ModelOffer, TextEnding};
 use options::OfferedOption;
 use preferences::StatedPreference;
 use reasons::{StatedSentence, reason_for};
@@ -66,6 +68,8 @@ pub(super) struct DecisionExtractor {
     numbered_questions: Vec<NumberedQuestion>,
     /// Whether that text ends by asking whether to do some work.
     asks_for_work: bool,
+    /// Whether it ends by asking what should be different.
+    asks_for_changes: bool,
     /// Whether the model continued working after that text.
     has_worked: bool,
     /// The most recent decisions.
@@ -95,25 +99,37 @@ impl DecisionExtractor {
         if std::mem::take(&mut self.has_worked) {
             self.clear_question();
         }
-        self.asks_for_work = options::ends_with_task_question(text);
         self.numbered_questions = forms::numbered_questions(text);
         let proposes = cues::may_propose(text);
-        if proposes || text.contains('?') {
-            self.options = options::find_options(text);
-            self.question = options::either_or_question(text);
-        }
-        if let Some(offer) = offers::find_offer(text) {
-            // The offer is what a "yes" answers, so it is not a question about work.
-            self.asks_for_work = false;
-            self.open_proposals.clear();
-            let choice = TrackedDecision::proposed(offer.name, &offer.text, None, position);
-            self.open_proposals.push(choice.clone());
+        self.options = options::find_options(text);
+        self.question = options::either_or_question(text);
+        let ending = offers::text_ending(text, &self.options);
+        self.asks_for_work = ending == TextEnding::Work;
+        self.asks_for_changes = matches!(ending, TextEnding::AsksForChanges(_));
+        let ending = match ending {
             // A question alone proposes nothing; only its answer is a fact.
-            return self.track(choice);
+            TextEnding::Offer(offer) | TextEnding::AsksForChanges(offer) => return self.set_offer(offer, position),
+            other => other,
+        };
+        if proposes {
+            self.extract_proposals(text, position, facts);
         }
-        if !proposes {
-            return;
+        if let TextEnding::Recommendation(offer) = ending
+            && self.open_proposals.is_empty()
+        {
+            self.set_offer(offer, position);
         }
+    }
+
+    /// Makes an offer the only thing that a reply can accept or decline.
+    fn set_offer(&mut self, offer: ModelOffer, position: FactPosition) {
+        let mut choice = TrackedDecision::proposed(offer.name, &offer.text, None, position);
+        choice.object = offer.rejected;
+        self.open_proposals = vec![choice.clone()];
+        self.track(choice);
+    }
+
+    fn extract_proposals(&mut self, text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
         let lines = prose::prose_lines(text);
         for sentence in sentences::split_sentences(&lines) {
             if let Some(subject) = proposals::find_proposal(&sentence) {
@@ -219,7 +235,14 @@ impl DecisionExtractor {
             return true;
         }
         let first = sentences.first();
-        match first.and_then(replies::classify_reply) {
+        let reply = first.and_then(replies::classify_reply);
+        // "Anything you would change?" – "no".
+        let reply = if self.asks_for_changes && reply == Some(ProposalReply::Declines) && sentences.len() == 1 {
+            Some(ProposalReply::Accepts)
+        } else {
+            reply
+        };
+        match reply {
             Some(ProposalReply::Accepts) if open.len() != 1 || self.asks_for_work => {}
             Some(ProposalReply::Accepts | ProposalReply::AcceptsAll) => {
                 self.settle_proposals(&open, FactState::Confirmed, position, facts);
@@ -252,6 +275,9 @@ impl DecisionExtractor {
             .collect();
         if !chosen.is_empty() {
             return chosen;
+        }
+        if let Some(offer) = options::described_option(text, offered) {
+            return vec![(offer.title.clone(), offer.text.clone())];
         }
         let word = self.question.as_ref().and_then(|question| {
             let word = options::chosen_word(text, question)?;

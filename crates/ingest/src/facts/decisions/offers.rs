@@ -1,4 +1,4 @@
-//! Offers at the end of a model's text, which a bare "yes" accepts.
+//! What the end of a model's text offers: a design to confirm, a way to do something, or only work.
 
 use std::sync::LazyLock;
 
@@ -6,186 +6,249 @@ use regex::Regex;
 use rethread_model::clip;
 
 use super::cues::compile_pattern;
+use super::design::{described_design, title};
+use super::options::OfferedOption;
 use super::prose::prose_lines;
-use super::sentences::split_sentences;
+use super::sentences::{ProseSentence, split_sentences};
 
 /// Maximum length of the name of an offer, in characters.
 const MAX_NAME_CHARS: usize = 60;
 /// Maximum length of a stored offer, in characters.
-const MAX_TEXT_CHARS: usize = 240;
-
-/// How far before the closing question its subject is looked for, in lines.
-const MAX_LINES_BACK: usize = 14;
+const MAX_TEXT_CHARS: usize = 480;
 
 /// Verbs of work that decides nothing.
-const WORK_VERBS: &str = "commit push run rerun continue proceed test check look investigate review start help explain show deploy open do go \
-    dig try verify take read find search list give walk wait stop send share clarify debug analyze explore retry restart \
-    rebase merge pull fetch know see save finish submit post reply wrap summarize begin get implement tackle apply draft make write";
+const WORK_VERBS: &str = "commit push run rerun continue test check look investigate review help explain show deploy open dig try verify take \
+    read find search list give walk wait stop send share clarify debug analyze explore retry restart rebase merge pull fetch know see \
+    save finish submit post reply wrap summarize get delete reinstall clear reset regenerate rebuild clean close file restore";
 
-/// Titles that name no decision.
-const GENERIC_TITLES: &str =
-    "summary plan next overview changes question questions notes result results status files testing done";
+/// Verbs that only ask to go on with what the text describes.
+const BUILD_VERBS: &str = "proceed go start implement build set write wire make do apply begin tackle put draft prepare add create code ship";
 
-/// What a text offers, and the words in which it does.
+/// What a text offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ModelOffer {
     pub(super) name: String,
+    /// What it replaces.
+    pub(super) rejected: Option<String>,
+    /// The words in which it is offered.
     pub(super) text: String,
 }
 
-/// What the end of a text offers to do, or asks to confirm.
-pub(super) fn find_offer(text: &str) -> Option<ModelOffer> {
-    match closing_request(text) {
-        Some(ClosingRequest::Way(offer)) => Some(offer),
-        Some(ClosingRequest::Work) => proposed_change(text).or_else(|| titled_design(text)),
-        None => checked_section(text),
+/// How a text ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum TextEnding {
+    /// It asks to confirm something, or to go on with it.
+    Offer(ModelOffer),
+    /// It asks what should be different; "no" confirms it.
+    AsksForChanges(ModelOffer),
+    /// It recommends something without a question.
+    Recommendation(ModelOffer),
+    /// It asks to do some work.
+    Work,
+    /// It asks nothing of the kind.
+    Open,
+}
+
+/// How a text ends. `options` are those that it lists.
+pub(super) fn text_ending(text: &str, options: &[OfferedOption]) -> TextEnding {
+    let lines = last_paragraph(text);
+    let sentences = split_sentences(&lines);
+    let Some(last) = sentences.iter().rev().find(|one| one.is_question() || is_conditional(one)) else {
+        return recommended_at_end(&lines, options).map_or(TextEnding::Open, TextEnding::Recommendation);
+    };
+    let offer = || recommended_option(text, options).or_else(|| design_offer(text)).or_else(|| titled_section(text));
+    if asks_for_changes(last) {
+        return offer().map_or(TextEnding::Open, TextEnding::AsksForChanges);
+    }
+    if checks(last) {
+        return offer().map_or(TextEnding::Open, TextEnding::Offer);
+    }
+    match asked_way(last) {
+        Some(AskedWay::Build) => offer().map_or(TextEnding::Work, TextEnding::Offer),
+        Some(AskedWay::Work) => TextEnding::Work,
+        Some(AskedWay::Named(way)) => {
+            let described = design_offer(text).filter(|design| !design.text.contains(last.text));
+            let text = described.map_or_else(|| last.text.to_owned(), |design| format!("{} {}", last.text, design.text));
+            TextEnding::Offer(offer_of(way, &text))
+        }
+        None => TextEnding::Open,
     }
 }
 
-/// What the last line of a text asks for.
-enum ClosingRequest {
-    /// A way to do something.
-    Way(ModelOffer),
-    /// To go on with what the text describes.
-    Work,
+/// The last lines with text, up to an empty one.
+fn last_paragraph(text: &str) -> Vec<&str> {
+    let lines = prose_lines(text.trim_end());
+    let end = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |at| at + 1);
+    let start = lines[..end].iter().rposition(|line| line.is_empty()).map_or(0, |at| at + 1);
+    lines[start..end].to_vec()
 }
 
-/// What the last line of a text asks to do: "Should I switch to X?", "If you want, I can add a retry.", "Proceed?"
-fn closing_request(text: &str) -> Option<ClosingRequest> {
-    static ASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// Whether a sentence makes an offer that depends on the human: "If that works, I'll …".
+fn is_conditional(sentence: &ProseSentence<'_>) -> bool {
+    static IF: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(r"^\W*if (?:you(?:'d| would)? (?:want|like|prefer|agree|wish|confirm|approve)|useful|helpful|so|yes|(?:that|this|it) (?:works|looks|sounds|is|fits|makes)),? ?.*\bi(?:'ll| will| can| could|'d)\b")
+    });
+    IF.as_ref().is_some_and(|table| table.is_match(&sentence.masked))
+}
+
+fn asks_for_changes(sentence: &ProseSentence<'_>) -> bool {
+    static CHANGES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(r"\bany(?:thing)?\b.{0,25}\b(?:change|adjust|tweak|different|missing|objections?|concerns?)\b")
+    });
+    CHANGES.as_ref().is_some_and(|changes| changes.is_match(&sentence.masked))
+}
+
+/// Whether a sentence asks if the text is right.
+fn checks(sentence: &ProseSentence<'_>) -> bool {
+    static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
-            r"(?:\b(?:want me to|like me to|shall (?:i|we)|should (?:i|we)|do you want (?:me )?to|would you like (?:me )?to|ready to|ready for me to|
-                ok to|okay to|can (?:i|we))|^\W*if (?:you(?:'d)? (?:want|like|prefer|agree|wish|confirm)|useful|so|helpful),? i(?:'ll| will| can| could|'d)) (?:just |
-                also |instead |now |next |first |go ahead and |proceed to |then )*(?P<way>[a-z]+(?: .{3,})?)",
+            r"\b(?:do(?:es)? (?:this|that|it|these|those|the) .{0,40}?(?:look|work|make sense|sound|match|seem|fit|address|capture)|
+                (?:looks?|sounds?|seems?) (?:good|right|ok|okay|reasonable|fine|correct)|(?:is|are) (?:this|that|these|those|you) (?:ok|okay|right|fine|happy|good|what you)|
+                do you agree|agree with|happy with|good to go|what do you think|your thoughts|shall we go this way)\b|
+                ^\W*(?:ok|okay|agreed|approved|thoughts|deal|good|fine|right|yes)\W*$|^\W*if (?:so|yes|(?:that|this|it) )",
         )
     });
-    let is_offer = |line: &str| line.trim_start_matches(['*', '-', ' ']).to_lowercase().starts_with("if ");
-    let is_asked = |line: &str| line.trim_end_matches(['*', ' ', ')']).ends_with('?');
-    let line = text.trim_end().lines().next_back().filter(|line| is_asked(line) || is_offer(line))?;
-    let lines = prose_lines(line);
-    let sentences = split_sentences(&lines);
-    let last = sentences.last()?;
-    let way = ASKED.as_ref()?.captures(&last.masked)?.name("way")?;
-    let asked = last.text.get(way.range())?.trim_end_matches(['?', '*', ' ', ')', '.']);
-    let verb = asked.split_whitespace().next().unwrap_or_default();
-    let is_work = WORK_VERBS.split_whitespace().any(|known| known.eq_ignore_ascii_case(verb));
-    let is_named = last.text.get(way.range())?.contains('`') || asked.split_whitespace().count() > 3;
-    match (is_work || refers_back(asked), last.text.contains(" or ")) {
-        (true, _) => Some(ClosingRequest::Work),
-        (false, false) if is_named || asked.split_whitespace().count() > 1 => {
-            Some(ClosingRequest::Way(offer(asked, last.text)))
-        }
-        _ => None,
+    CHECK.as_ref().is_some_and(|check| check.is_match(&sentence.masked))
+}
+
+/// What a question asks to do.
+enum AskedWay<'a> {
+    /// What the text describes.
+    Build,
+    /// A step of work.
+    Work,
+    /// Something that it names.
+    Named(&'a str),
+}
+
+/// What a question asks to do: "Should I switch to X?", "If you want, I can add a retry.", "Proceed?"
+fn asked_way<'a>(sentence: &ProseSentence<'a>) -> Option<AskedWay<'a>> {
+    static ASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"(?:\b(?:want me to|like me to|shall (?:i|we)|should (?:i|we)|do you want (?:me )?to|would you like (?:me )?to|ready to|ready for me to|ok for me to|
+                ok to|okay to|can (?:i|we)|may i)|^\W*if (?:you(?:'d| would)? (?:want|like|prefer|agree|wish|confirm|approve)|useful|helpful),? i(?:'ll| will| can| could|'d)) (?:just |
+                also |instead |now |next |first |go ahead and |proceed to |then )*(?P<way>[a-z]+\b.*)$",
+        )
+    });
+    static BARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(r"^\W*(?:shall i|should i|proceed|go ahead|want (?:that|this|it)|would you like (?:that|this))\b")
+    });
+    let Some(way) = ASKED.as_ref()?.captures(&sentence.masked).and_then(|found| found.name("way")) else {
+        return BARE.as_ref()?.is_match(&sentence.masked).then_some(AskedWay::Build);
+    };
+    let asked = sentence.text.get(way.range())?.trim_end_matches(['?', '*', ' ', ')', '.']);
+    let verb = asked.split_whitespace().next().unwrap_or_default().trim_end_matches(',');
+    let is_one_of = |table: &str| table.split_whitespace().any(|known| known.eq_ignore_ascii_case(verb));
+    let words = asked.split_whitespace().count();
+    if is_one_of(WORK_VERBS) || asked.starts_with("move on") {
+        Some(AskedWay::Work)
+    } else if refers_back(asked) || (is_one_of(BUILD_VERBS) && words < 7) || words < 2 {
+        Some(AskedWay::Build)
+    } else {
+        (!sentence.text.contains(" or ")).then_some(AskedWay::Named(asked))
     }
 }
 
 /// Whether what is asked for only refers to the text before: "clean that up", "update the test file as well".
 fn refers_back(asked: &str) -> bool {
     let words: Vec<String> = asked.split_whitespace().map(str::to_lowercase).collect();
-    let refers = |word: &String| matches!(word.as_str(), "this" | "that" | "these" | "those" | "it" | "them");
+    let refers = |word: &String| matches!(word.as_str(), "this" | "that" | "these" | "those" | "it" | "them" | "accordingly");
     let ends_as_well = asked.ends_with("as well") || asked.ends_with(" too");
-    (words.len() <= 5 && words.iter().skip(1).any(refers)) || ends_as_well || asked.starts_with("move on")
+    (words.len() <= 6 && words.iter().skip(1).any(refers)) || ends_as_well
 }
 
-/// The last line of a text that says how something should be done, before the closing question.
-fn proposed_change(text: &str) -> Option<ModelOffer> {
-    static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// The option that a text recommends by its letter, number or place.
+fn recommended_option(text: &str, options: &[OfferedOption]) -> Option<ModelOffer> {
+    static PICK: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
-            r"\b(?:should (?:also )?(?:be|use|move|stay|become|live|go|have|keep|only)|instead of|rather than|replace \S+ with|switch(?:ing)? (?:to|from)|
-                i(?:'d| would)? (?:recommend|suggest|propose)|(?:my |the )?(?:recommendation|proposal|plan)(?: is|:)|i'm thinking|best (?:fix|option|approach))",
+            r"\b(?:recommend(?:ation)?|suggest(?:ion)?|pick|lean(?:ing)?(?: towards?)?|go with|start with|prefer(?:ence)?|proceed with|choose|vote)\b[^.?!]{0,25}?
+                (?P<mark>\boption |\bapproach |[(*]|[ :])(?:(?P<key>[a-h]|[1-9])(?:[\s,.:;)?*]|$)|(?P<place>first|second|third|last)\b)",
         )
     });
-    // What was done or found already is not offered.
-    static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(r"^\W*(?:replaced|removed|added|updated|changed|fixed|moved|renamed|created|implemented|done)\b|\b(?:i've|i have|was|were|already)\b")
+    let prose = prose_lines(text);
+    let marked = options.iter().find(|option| option.is_recommended);
+    let picked = split_sentences(&prose).into_iter().rev().find_map(|sentence| {
+        let found = PICK.as_ref()?.captures(&sentence.masked)?;
+        if let Some(place) = found.name("place") {
+            return option_at(options, place.as_str());
+        }
+        let key = found.name("key")?;
+        // "recommend a cache" names no option.
+        let is_article = sentence.text.get(key.range()) == Some("a") && matches!(&found["mark"], " " | ":");
+        let key = key.as_str().to_lowercase();
+        options.iter().find(|option| option.key == key).filter(|_| !is_article)
     });
-    let lines = prose_lines(text.trim_end());
-    let before = lines.get(..lines.len().checked_sub(1)?)?;
-    let near = &before[before.len().saturating_sub(MAX_LINES_BACK)..];
-    let sentences = split_sentences(near);
-    let fits = |table: &LazyLock<Option<Regex>>, text: &str| table.as_ref().is_some_and(|table| table.is_match(text));
-    let found = sentences.iter().rev().find(|sentence| {
-        !sentence.is_question() && fits(&CHANGE, &sentence.masked) && !fits(&DONE, &sentence.masked)
-    })?;
-    let name = found.text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '`');
-    Some(offer(&name.replace("**", ""), &found.text.replace("**", "")))
+    picked.or(marked).map(|option| offer_of(&option.title, &option.text))
 }
 
-/// The design that a text describes under a heading such as "Proposed layout".
-fn titled_design(text: &str) -> Option<ModelOffer> {
-    static DESIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(
-            r"\b(?:design|approach|proposal|proposed|architecture|structure|layout|schema|strategy|solution|hierarchy|recommended|recommendation)\b",
-        )
-    });
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let is_design = |line: &&str| is_title(line) && DESIGN.as_ref().is_some_and(|design| design.is_match(line));
-    let at = lines.iter().rposition(is_design)?;
-    section_offer(&lines, at)
-}
-
-/// The section that a text asks to confirm with a closing question such as "Does this look right?".
-fn checked_section(text: &str) -> Option<ModelOffer> {
-    static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(
-            r"\b(?:does (?:this|that|it) (?:look|work|make sense|sound|match|seem)|do (?:these|those) (?:look|work|make sense)|
-                looks? (?:good|right|ok)|sounds? (?:good|right|ok)|is (?:this|that) (?:ok|okay|right|what you)|
-                are you (?:ok|okay|happy) with|do you agree|agree with)\b.{0,60}\?\W*$",
-        )
-    });
-    if !CHECK.as_ref()?.is_match(text.trim_end().lines().next_back()?) {
-        return None;
+/// The option at a place of the list.
+pub(super) fn option_at<'a>(options: &'a [OfferedOption], place: &str) -> Option<&'a OfferedOption> {
+    match place.to_lowercase().as_str() {
+        "first" | "former" => options.first(),
+        "second" => options.get(1),
+        "third" => options.get(2),
+        _ => options.last(),
     }
+}
+
+/// The recommendation with which a text ends without a question.
+fn recommended_at_end(lines: &[&str], options: &[OfferedOption]) -> Option<ModelOffer> {
+    static CUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(r"\b(?:i(?:'d| would)? (?:recommend|suggest|propose|pick|go with|delete|remove|drop)|my (?:recommendation|suggestion|proposal)|(?:slight )?preference for)\b")
+    });
+    let text = lines.join("\n");
+    CUE.as_ref()?.is_match(&text).then(|| recommended_option(&text, options).or_else(|| design_offer(&text)))?
+}
+
+fn design_offer(text: &str) -> Option<ModelOffer> {
+    let design = described_design(text)?;
+    Some(ModelOffer { name: design.name, rejected: design.rejected, text: design.text })
+}
+
+/// The last section of a text that has a title, by its first line.
+fn titled_section(text: &str) -> Option<ModelOffer> {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let at = lines.iter().rposition(|line| is_title(line))?;
-    let offer = section_offer(&lines, at)?;
-    let first = offer.name.split_whitespace().next().unwrap_or_default();
-    let is_generic = GENERIC_TITLES.split_whitespace().any(|known| known.eq_ignore_ascii_case(first));
-    (!is_generic).then_some(offer)
+    let at = lines.iter().rposition(|line| title(line).is_some())?;
+    let title = title(lines[at])?.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ' '));
+    let body = lines.get(at + 1).filter(|body| !body.starts_with(['`', '|']) && !body.ends_with('?'))?;
+    let is_name = title.len() >= 4 && title.split_whitespace().count() <= 9;
+    is_name.then(|| offer_of(title, &format!("{title}: {}", body.trim_start_matches(['-', '*', ' ']))))
 }
 
-/// The section below a title as an offer: its title, and its first line.
-fn section_offer(lines: &[&str], at: usize) -> Option<ModelOffer> {
-    let title = lines[at].trim_matches(|c: char| matches!(c, '#' | '*' | ':' | ' ' | '.') || c.is_ascii_digit());
-    if title.len() < 4 || title.split_whitespace().count() > 9 {
-        return None;
-    }
-    let body = lines.get(at + 1).map(|line| line.trim_start_matches(['-', '*', ' '])).filter(|body| !body.starts_with("```"));
-    let text = body.map_or_else(|| title.to_owned(), |body| format!("{title}: {body}"));
-    Some(offer(title, &text))
-}
-
-fn is_title(line: &str) -> bool {
-    let is_bold =
-        line.starts_with("**") && line.trim_end_matches(':').ends_with("**") && line.matches("**").count() == 2;
-    line.starts_with('#') || is_bold
-}
-
-fn offer(name: &str, text: &str) -> ModelOffer {
+fn offer_of(name: &str, text: &str) -> ModelOffer {
     ModelOffer {
-        name: clip(&name.to_lowercase(), MAX_NAME_CHARS).into_owned(),
-        text: clip(text, MAX_TEXT_CHARS).into_owned(),
+        name: clip(&name.replace("**", "").to_lowercase(), MAX_NAME_CHARS).trim().to_owned(),
+        rejected: None,
+        text: clip(&text.replace("**", ""), MAX_TEXT_CHARS).into_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::options::find_options;
     use super::*;
 
     fn name(text: &str) -> Option<String> {
-        find_offer(text).map(|offer| offer.name)
+        match text_ending(text, &find_options(text)) {
+            TextEnding::Offer(offer) | TextEnding::AsksForChanges(offer) | TextEnding::Recommendation(offer) => {
+                Some(offer.name)
+            }
+            _ => None,
+        }
     }
 
     #[test]
     fn a_section_that_is_to_be_confirmed_is_named() {
-        let text = "## Storage layer\n\nOne SQLite file per project.\n\nDoes this look right so far?";
-        let found = find_offer(text).unwrap();
-        assert_eq!(
-            (found.name.as_str(), found.text.as_str()),
-            ("storage layer", "Storage layer: One SQLite file per project.")
-        );
-        assert_eq!(name("## Summary\nAll done.\n\nLooks good?"), None);
-        assert_eq!(name("## Storage\nOne file.\n\nWhich database?"), None);
+        for (text, expected) in [
+            ("## Storage layer\n\nOne SQLite file per project.\n\nDoes this look right so far?", Some("storage layer")),
+            ("## Storage layer\n\n- One file.\n\nShall I set it up like this?", Some("storage layer")),
+            ("## Storage layer\n\n- One file.\n\nDoes this fit? If yes, I'll continue with the index.", Some("storage layer")),
+            ("## Storage layer\n\n- One file.\n\nAnything you'd change before I start?", Some("storage layer")),
+            ("## Storage layer\n\n- One file.\n\nWhich database?", None),
+            ("Done, I added the storage layer.\n\nLooks good?", None),
+        ] {
+            assert_eq!(name(text).as_deref(), expected, "{text}");
+        }
     }
 
     #[test]
@@ -193,18 +256,25 @@ mod tests {
         for (text, expected) in [
             ("Done.\n\nShould I switch to `pnpm` for the CI jobs?", Some("switch to `pnpm` for the ci jobs")),
             ("Want me to keep the old route?", Some("keep the old route")),
-            ("If you want, I can add a retry with backoff.", Some("add a retry with backoff")),
+            ("If you want, I can replace the loop with a stream.", Some("replace the loop with a stream")),
             ("Want me to commit this?", None),
+            ("Shall I delete `node_modules` and reinstall?", None),
             ("Should I use A or B?", None),
             ("All passed. Want me to clean that up too?", None),
-            (
-                "Two hints:\n- `oldread` should be replaced with `newread`.\n\nWould you like to update the test file as well?",
-                Some("`oldread` should be replaced with `newread`."),
-            ),
-            ("- Replaced `a` with `b` instead of `c`.\n\nShould I continue?", None),
-            ("## Proposed layout\n\nOne crate per agent.\n\nShould I proceed?", Some("proposed layout")),
         ] {
             assert_eq!(name(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_recommended_option_is_offered() {
+        let list = "Two ways:\n1. **Redis**: fast\n2. **A table**: simple\n\n";
+        for (end, expected) in [
+            ("I'd start with 2. Proceed with that?", Some("table")),
+            ("I recommend the first. OK?", Some("redis")),
+            ("My recommendation: **1**, because of the TTL.", Some("redis")),
+        ] {
+            assert_eq!(name(&format!("{list}{end}")).as_deref(), expected, "{end}");
         }
     }
 }

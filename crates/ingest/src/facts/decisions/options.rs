@@ -8,11 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::cues::compile_pattern;
 use super::names::{is_task, leading_name};
+use super::offers::option_at;
 use super::prose::prose_lines;
 use super::sentences::split_sentences;
 
 /// Maximum number of options in a list.
 const MAX_OPTIONS: usize = 8;
+/// Maximum number of words in the title of an option that no name starts.
+const MAX_TITLE_WORDS: usize = 8;
 /// Maximum length of a stored option or question, in characters.
 const MAX_TEXT_CHARS: usize = 240;
 
@@ -39,74 +42,70 @@ pub(super) struct OfferedOption {
     pub(super) is_recommended: bool,
 }
 
-/// The options listed in a text. Of two lists with the same keys, the last one is meant.
+/// The options listed in a text, with a letter or number each, or with a bold name. Of two lists with the same keys, the
+/// last one is meant.
 pub(super) fn find_options(text: &str) -> Vec<OfferedOption> {
-    static POINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(
-            r"^[\s*_#-]*(?:option |approach |choice )?(?P<key>[a-h]|
-                [1-9])(?:\*\*)? ?(?P<mark>\(recommended\))? ?[).:—–-]+(?:\*\*)? (?P<text>\S.*)$",
-        )
-    });
-    if !has_first_item(text) || !offers_alternatives(text) {
-        return Vec::new();
-    }
-    let Some(point) = POINT.as_ref() else { return Vec::new() };
-    let mut keys: Vec<String> = Vec::new();
-    let mut found = Vec::new();
-    for line in prose_lines(text) {
-        let Some(parts) = point.captures(line) else { continue };
-        let key = parts["key"].to_lowercase();
-        if keys.contains(&key) {
-            keys.clear();
-            found.clear();
-        }
-        keys.push(key.clone());
-        let rest = parts["text"].trim();
-        // A line that ends with a colon introduces something to type: an instruction, not an option.
-        if rest.ends_with(':') {
+    let mut found: Vec<OfferedOption> = Vec::new();
+    let mut in_code = false;
+    for line in text.lines().map(str::trim) {
+        in_code ^= line.starts_with("```");
+        let Some((key, rest)) = (!in_code).then(|| keyed_item(line)).flatten() else { continue };
+        let is_known = found.iter().any(|known| known.key == key);
+        // A table may compare what a list names.
+        if is_known && line.starts_with('|') {
             continue;
         }
-        let is_recommended = parts.name("mark").is_some() || rest.to_lowercase().contains("recommended");
-        if let Some(title) = option_title(rest) {
-            found.push(OfferedOption {
-                key,
-                title,
-                text: clip(&rest.replace("**", ""), MAX_TEXT_CHARS).into_owned(),
-                is_recommended,
-            });
+        if is_known {
+            found.clear();
         }
+        found.push(offered_option(key, &rest));
     }
-    if keys.len() < 2 || keys.len() > MAX_OPTIONS { Vec::new() } else { found }
+    if found.len() < 2 {
+        found = text.lines().map(str::trim).filter_map(named_item).map(|rest| offered_option(String::new(), rest)).collect();
+    }
+    if (2..=MAX_OPTIONS).contains(&found.len()) { found } else { Vec::new() }
 }
 
-/// Whether a line starts with the first letter or number of a list: a cheap check before parsing.
-fn has_first_item(text: &str) -> bool {
-    text.lines().any(|line| {
-        let line = line.trim_start_matches(['*', '_', '#', '-', ' ']);
-        let named = line.split_once(' ').filter(|(word, _)| is_option_word(word));
-        let mut chars = named.map_or(line, |(_, rest)| rest).chars();
-        let begins = matches!(chars.next(), Some('1' | 'a' | 'A'));
-        begins && chars.next().is_some_and(|c| matches!(c, ')' | '.' | ':' | '*' | ' ' | '—' | '–' | '-'))
-    })
-}
-
-fn is_option_word(word: &str) -> bool {
-    ["option", "approach", "choice"].iter().any(|known| known.eq_ignore_ascii_case(word))
-}
-
-/// Whether a text offers alternatives, rather than things to do next.
-fn offers_alternatives(text: &str) -> bool {
-    static WAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(r"\b(?:options?|approach(?:es)?|which|prefer|choose|ways|alternatives?|recommended|or)\b")
+/// The key and the text of a line that is an item: `B) text`, `- **2** – text`, `**(c) text**`, `| 3 | text |`.
+fn keyed_item(line: &str) -> Option<(String, String)> {
+    static POINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^[\s*_#-]*(?:option |approach |choice )?(?:\((?P<one>[a-h]|[1-9])\)|(?P<two>[a-h]|f?[1-9])(?:\*\*)?(?: ?\(recommended\))?(?: ?[).:—–-]+|
+                \*\*))(?:\*\*)? *(?P<text>[^\s\d].*)$",
+        )
     });
-    static WORK: LazyLock<Option<Regex>> =
-        LazyLock::new(|| compile_pattern(r"\b(?:want me to|like me to|shall i|findings|issues found|next steps)\b"));
-    static OFFER: LazyLock<Option<Regex>> =
-        LazyLock::new(|| compile_pattern(r"\?|\b(?:options|pick|choose|which|decide)\b"));
-    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(text));
-    let lower = text.to_lowercase();
-    let is_recommended = ["(recommended", "— recommended", "- recommended"].iter().any(|mark| lower.contains(mark));
-    fits(&WAY) && (is_recommended && fits(&OFFER) || text.contains('?') && !fits(&WORK))
+    let starts = line.trim_start_matches(['*', '_', '#', '-', ' ', '(', '|']);
+    if !starts.starts_with(|c: char| c.is_ascii_digit() || "abcdefghABCDEFGHoc".contains(c)) {
+        return None;
+    }
+    if let Some(row) = line.strip_prefix('|') {
+        let cells: Vec<&str> = row.trim_end_matches('|').split('|').map(str::trim).collect();
+        let key = cells.first()?.trim_matches('*').to_lowercase();
+        let is_key = key.len() == 1 && key.starts_with(|c: char| c.is_ascii_digit() || ('a'..='h').contains(&c));
+        return is_key.then(|| (key, cells[1..].join(" – ")));
+    }
+    let found = POINT.as_ref()?.captures(line)?;
+    let key = found.name("one").or(found.name("two"))?.as_str().to_lowercase();
+    // A line that ends with a colon introduces something to type: an instruction, not an option.
+    Some((key, found["text"].trim().to_owned())).filter(|(_, text)| !text.trim_end_matches('*').ends_with(':'))
+}
+
+/// The text of a line that starts with a bold name: `- **Redis**: fast`, `**Use a queue**: slow`.
+fn named_item(line: &str) -> Option<&str> {
+    let bare = line.trim_start_matches(['-', '*', '•', ' ']);
+    let rest = line.strip_suffix(bare).filter(|start| start.contains("**")).map(|_| bare)?;
+    let (name, after) = rest.split_once("**")?;
+    let is_named = !name.ends_with(':') && after.trim_start().starts_with([':', '–', '—', '-', '(']);
+    (is_named && !name.is_empty()).then_some(rest)
+}
+
+fn offered_option(key: String, text: &str) -> OfferedOption {
+    let is_recommended = text.to_lowercase().contains("recommended");
+    let title = option_title(text).unwrap_or_else(|| {
+        let words: Vec<&str> = text.split_whitespace().take(MAX_TITLE_WORDS).collect();
+        words.join(" ").replace("**", "").trim_end_matches([',', '.', ':']).to_lowercase()
+    });
+    OfferedOption { key, title, text: clip(&text.replace("**", ""), MAX_TEXT_CHARS).into_owned(), is_recommended }
 }
 
 /// A short name for an option.
@@ -132,32 +131,13 @@ pub(super) fn either_or_question(text: &str) -> Option<String> {
     Some(clip(question.text, MAX_TEXT_CHARS).into_owned())
 }
 
-/// Whether a text ends by asking whether to do some work; a bare "yes" then answers that question.
-pub(super) fn ends_with_task_question(text: &str) -> bool {
-    static TASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(
-            r"\b(?:want me to|like me to|shall i|should i|can i|may i|do you have|did you|is your|are you)\b",
-        )
-    });
-    // "Want me to do it?" refers to what was proposed.
-    static SAME: LazyLock<Option<Regex>> =
-        LazyLock::new(|| compile_pattern(r"\b(?:it|this|that|go ahead|go on|proceed)\b"));
-    let Some(line) = text.trim_end().lines().next_back().filter(|line| line.ends_with('?')) else { return false };
-    let sentences = split_sentences(&[line]);
-    let fits = |table: &LazyLock<Option<Regex>>| {
-        let table = table.as_ref();
-        sentences.last().is_some_and(|last| table.is_some_and(|table| table.is_match(&last.masked)))
-    };
-    fits(&TASK) && !fits(&SAME)
-}
-
 /// The keys of the options that a reply chooses: `B`, `option 2, but without the cache`, `1 and 3`.
 pub(super) fn chosen_keys(text: &str) -> Vec<String> {
     static TAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
-            r"^(?:(?:ok|okay|yes|yeah|yep|let's|lets|please|pls|i'd|i|we|just|alright|sure|hm+|good|great|maybe),? )*(?:(?:go with|go for|do|try|
-                use|implement|take|pick|choose|prefer|want|like|say|think) )?(?:the )?(?P<named>options?|approach|choice|number)? ?#?
-                (?P<keys>(?:[a-h]|[1-9])(?:(?:, ?| and | & | \+ |, and )(?:option )?#?(?:[a-h]|[1-9])\b)*)(?P<rest>$|[^\w%].*$)",
+            r"^(?:(?:ok|okay|yes|yeah|yep|let's|lets|please|pls|i'd|i|we|just|alright|sure|hm+|good|great|maybe),? )*(?:(?:go with|go for|go|do|try|
+                use|implement|take|pick|choose|prefer|want|like|say|think) )?(?:the )?(?P<named>options?|approach|choice|number)? ?#?\(?
+                (?P<keys>(?:[a-h]|[1-9])(?:(?:, ?| and | & | \+ |, and | then )(?:option )?#?(?:[a-h]|[1-9])\b)*)\)?(?P<rest>$|[^\w%].*$)",
         )
     });
     // A bare letter or number must stand alone: "2 tests fail", "a test".
@@ -173,6 +153,31 @@ pub(super) fn chosen_keys(text: &str) -> Vec<String> {
     }
     let keys = found["keys"].to_lowercase();
     keys.split(|c: char| !c.is_ascii_alphanumeric()).filter(|key| key.len() == 1).map(str::to_owned).collect()
+}
+
+/// The option that the first sentence of a reply names: by its place, or by words that no other option has.
+pub(super) fn described_option<'a>(text: &str, options: &'a [OfferedOption]) -> Option<&'a OfferedOption> {
+    static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^(?:(?:ok|okay|yes|yeah|let's|i'd|i|go|do|take|with|prefer|like|think|use|for|say),? )*the (?P<place>first|second|third|last|former|latter)\b(?: (?:one|option|approach|way|idea|version))?(?:[,.!;]| but| with| please|$)",
+        )
+    });
+    let line = text.trim().lines().next().filter(|line| !line.trim_end().ends_with('?'))?;
+    if let Some(found) = PLACE.as_ref().and_then(|place| place.captures(line)) {
+        return option_at(options, &found["place"]);
+    }
+    let sentence = split_sentences(&[line]).first()?.text.to_owned();
+    let reply = words_of(&sentence);
+    if reply.len() > MAX_REPLY_WORDS || reply.iter().any(|word| DENYING_WORDS.contains(&word.as_str())) {
+        return None;
+    }
+    let titles: Vec<Vec<String>> = options.iter().map(|option| content_words(&option.title)).collect();
+    let is_own = |at: usize, word: &String| {
+        reply.contains(word) && titles.iter().enumerate().all(|(other, words)| other == at || !words.contains(word))
+    };
+    let mut named = (0..options.len()).filter(|at| titles[*at].iter().any(|word| is_own(*at, word)));
+    let first = named.next()?;
+    named.next().is_none().then(|| &options[first])
 }
 
 /// Whether a reply names an option as such, so that it may be one of an earlier list.
@@ -256,6 +261,14 @@ mod tests {
             found.iter().map(|offer| offer.title.as_str()).collect::<Vec<_>>(),
             ["indexeddb with queue", "sqlite"]
         );
+        let found = find_options("- **A** – SOPS files\n- **B** – a vault\n\n| A | slow |\n| B | dear |");
+        assert_eq!((found[0].key.as_str(), found[1].title.as_str()), ("a", "vault"));
+        let found = find_options("- **Redis**: fast\n- **Postgres**: known\n- plain");
+        assert_eq!((found.len(), found[1].title.as_str()), (2, "postgres"));
+        assert_eq!(described_option("postgres is fine", &found).map(|one| one.title.as_str()), Some("postgres"));
+        assert_eq!(described_option("the first one, please", &found).map(|one| one.title.as_str()), Some("redis"));
+        assert_eq!(described_option("not redis", &found), None);
+        assert_eq!(described_option("redis and postgres", &found), None);
         let found = find_options("Two options:\n**1. Threads (recommended)** — fast\n**2. Processes** — slow");
         assert!(found[0].is_recommended && found[0].title == "threads" && found[1].key == "2");
         let found = find_options("Which?\n1. first cache\n2. first queue\nOr rather:\n1. redis\n2. memcached");
@@ -289,12 +302,5 @@ mod tests {
         assert_eq!(chosen_word("the database, please.", question).as_deref(), Some("database"));
         assert_eq!(chosen_word("not a json file", question), None);
         assert_eq!(chosen_word("database and a json file", question), None);
-    }
-
-    #[test]
-    fn question_about_work_differs_from_one_about_the_proposal() {
-        assert!(ends_with_task_question("I suggest x.\nWould you like me to draft release.md for the team?"));
-        assert!(!ends_with_task_question("I suggest x. Want me to set it up?"));
-        assert!(!ends_with_task_question("Want me to run it? I can."));
     }
 }

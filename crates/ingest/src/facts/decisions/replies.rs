@@ -22,13 +22,13 @@ const ACCEPTS_ALL: &str =
 const ACCEPTS: &str = r"^(?:(?:ok|okay|great|good|cool|nice|perfect|sure|alright|fine|yes),? )*(?:yes|yep|
     yeah|yup|sounds (?:good|great|right|reasonable|fine)|go ahead|do it|do that|do this|lgtm|looks good|agreed|
     i agree|go for it|let's do (?:it|that|this)|proceed|perfect|go with (?:your|that|this|it)|i approve|
-    approved|works for me|make it so|please do|makes sense|love it|ship it|start implementing|implement it|build it|
+    approved|works for me|make it so|please do|makes sense|love (?:it|that|this|the)|ship it|fits|exactly|your call|as you say|start implementing|implement it|build it|
     let's try (?:it|that|this)|(?:this|that|it|these|everything)(?: all)? (?:looks?|sounds?|is|are|seems?) (?:good|great|right|amazing|perfect|
     fine|reasonable|excellent|awesome|correct|solid))\b";
 const ACCEPTS_ALONE: &str =
-    r"^(?:(?:ok|okay|sure|good|great|fine|cool|nice|thumbs up|alright|go),? ?)+(?: ?please| ?pls| ?then| ?thanks| ?thx)?[.! ]*$";
+    r"^(?:(?:ok|okay|sure|good|great|fine|cool|nice|thumbs up|alright|go|y|yes|👍),? ?)+(?: ?please| ?pls| ?then| ?thanks| ?thx)?[.! ]*$";
 const DECLINES: &str = r"^(?:hm+,? |ugh,? |sorry,? |well,? )?(?:no(?:[,.!]|$| (?:thanks|thank|we|i|that|it|
-    please|way|use|not|don't|let's)\b)|(?:nope|nah+|i'd rather not|i would rather not|rather not|let's not|
+    please|way|use|not|don't|let's)\b)|(?:nope|nah+|absolutely not|definitely not|neither|none of|i'd rather not|i would rather not|rather not|let's not|
     don't do (?:that|it)|not a fan)\b)";
 /// Words after "no" that make it something other than a refusal.
 const NOT_DECLINES: &str = r"^no (?:problem|worries|need|idea|rush|hurry|longer|matter|doubt|one|wonder)\b";

@@ -1,0 +1,191 @@
+//! The design that a model's text describes and asks to confirm, in a few of its own lines.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use rethread_model::clip;
+
+use super::cues::compile_pattern;
+use super::names::leading_name;
+use super::prose::prose_lines;
+use super::proposals::{find_proposal, rejected_option};
+use super::sentences::{ProseSentence, split_sentences};
+
+/// Maximum length of the name of a design, in characters.
+const MAX_NAME_CHARS: usize = 60;
+/// Maximum length of a stored design, in characters.
+const MAX_TEXT_CHARS: usize = 480;
+/// Maximum number of lines that describe it.
+const MAX_LINES: usize = 8;
+
+/// Titles that say what kind of section follows, and name no design.
+const GENERIC_TITLES: &str = "summary plan next overview changes question questions notes result results status files testing done \
+    section phase step proposal design structure approach layout architecture recommendation options option limits flow api public";
+
+/// A design: its name, what it replaces, and the lines that describe it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DescribedDesign {
+    pub(super) name: String,
+    pub(super) rejected: Option<String>,
+    pub(super) text: String,
+}
+
+/// The design that a text describes; `None` if the text reports what was done, or only explains something.
+pub(super) fn described_design(text: &str) -> Option<DescribedDesign> {
+    if reports_work(text) {
+        return None;
+    }
+    let lines = design_lines(text);
+    let first = lines.first()?;
+    let prose = prose_lines(text);
+    let sentences = split_sentences(&prose);
+    let proposed: Vec<(String, &ProseSentence<'_>)> =
+        sentences.iter().filter_map(|one| Some((find_proposal(one)?, one))).collect();
+    let (name, rejected) = match &proposed[..] {
+        [(name, sentence)] => (name.clone(), rejected_option(sentence)),
+        _ => (specific_title(text).unwrap_or_else(|| line_name(first)), None),
+    };
+    let text = lines.iter().take(MAX_LINES).map(|line| line.trim_end_matches(['.', ';', ','])).collect::<Vec<_>>();
+    Some(DescribedDesign {
+        name: clip(&name, MAX_NAME_CHARS).trim().to_owned(),
+        rejected,
+        text: clip(&text.join("; "), MAX_TEXT_CHARS).into_owned(),
+    })
+}
+
+/// The lines that describe a design: recommendations first, then items, then sentences that say how something will be.
+fn design_lines(text: &str) -> Vec<String> {
+    let (mut recommended, mut items, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut is_skipped, mut is_below_heading, mut follows_gap) = (false, false, false);
+    for line in prose_lines(text) {
+        if line.is_empty() {
+            follows_gap = true;
+            continue;
+        }
+        if let Some(title) = title(line) {
+            (is_skipped, is_below_heading, follows_gap) = (is_side_topic(title), line.starts_with('#'), false);
+            continue;
+        }
+        // A bold title has one list or paragraph below it.
+        is_skipped &= is_below_heading || !std::mem::take(&mut follows_gap) || is_list_item(line);
+        let label = line.trim_start_matches(['*', '-', ' ']).split([':', '*']).next().unwrap_or_default();
+        if is_skipped || is_side_topic(label) {
+            continue;
+        }
+        let is_item = is_list_item(line);
+        for sentence in split_sentences(&[line]).into_iter().filter(|one| !one.is_question()) {
+            let bare = sentence.text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' '));
+            let bare = bare.replace("**", "");
+            if recommends(&sentence.masked) {
+                recommended.push(bare);
+            } else if is_item {
+                items.push(bare);
+                break;
+            } else if says_how_it_will_be(&sentence.masked) {
+                others.push(bare);
+            }
+        }
+    }
+    [recommended, items, others].concat()
+}
+
+/// The text of a line that is a title.
+pub(super) fn title(line: &str) -> Option<&str> {
+    let is_bold =
+        line.starts_with("**") && line.trim_end_matches(':').ends_with("**") && line.matches("**").count() == 2;
+    (line.starts_with('#') || is_bold).then(|| line.trim_matches(['#', '*', ':', ' ']))
+}
+
+fn is_list_item(line: &str) -> bool {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let is_numbered = (1..=2).contains(&digits) && line[digits..].starts_with(['.', ')']);
+    is_numbered || line.starts_with("- ") || line.starts_with("* ") || line.starts_with("• ")
+}
+
+/// The first title that names something.
+fn specific_title(text: &str) -> Option<String> {
+    let titles = text.lines().map(str::trim).filter_map(title);
+    let bare = titles.map(|title| title.split_once(": ").map_or(title, |(_, name)| name).trim());
+    bare.filter(|title| (2..=8).contains(&title.split_whitespace().count()))
+        .find(|title| {
+            let first = title.split_whitespace().next().unwrap_or_default();
+            !is_side_topic(title) && !GENERIC_TITLES.split_whitespace().any(|known| known.eq_ignore_ascii_case(first))
+        })
+        .map(str::to_lowercase)
+}
+
+fn line_name(line: &str) -> String {
+    let end = [": ", " — ", " – ", " - ", ". ", "; ", ", "].iter().filter_map(|mark| line.find(mark)).min();
+    let short = &line[..end.filter(|end| *end > 3).unwrap_or(line.len())];
+    leading_name(short, short).filter(|name| name.contains(' ')).unwrap_or_else(|| short.to_lowercase())
+}
+
+/// Whether a section is about the circumstances of a design.
+fn is_side_topic(title: &str) -> bool {
+    static SIDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^(?:the )?(?:trade-?offs?|pros|cons|risks?|costs?|what (?:this|it) (?:buys|costs)|context|background|problem|current|today|findings?|
+                alternatives?|why|benefits?|downsides?|upsides?|summary of|verification|next steps|open questions|note|caveats?|advantages|disadvantages)\b",
+        )
+    });
+    SIDE.as_ref().is_some_and(|side| side.is_match(title.trim()))
+}
+
+fn recommends(masked: &str) -> bool {
+    static CUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:i|we)(?:'d| would)? (?:strongly )?(?:recommend|suggest|propose|pick|choose|go with|start with|put|use|keep|lean|prefer)\b|
+                \b(?:recommendation|proposal)\b|\bslight preference\b|\bi'd\b",
+        )
+    });
+    CUE.as_ref().is_some_and(|cue| cue.is_match(masked))
+}
+
+fn says_how_it_will_be(masked: &str) -> bool {
+    static CUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:instead of|rather than|we'll|i'll|we would|would be|will (?:be|use|live|stay|go|have|get)|is stored|are stored|stays?|remains?|lives?|
+                becomes?|only|never|always|leave|leaving|drops?|dropped|replaces?|uses?|must|may not|enforces?)\b|^(?:no|one|each|every|unknown|all|there's no|there is no) ",
+        )
+    });
+    CUE.as_ref().is_some_and(|cue| cue.is_match(masked))
+}
+
+/// Whether a text reports work that was done.
+fn reports_work(text: &str) -> bool {
+    static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^\W*(?:done|fixed|all (?:done|set|tests|\d+ tests|committed|green)|i(?:'ve| have)|i (?:added|fixed|updated|changed|removed|created|implemented|moved|
+                renamed|committed|pushed|ran|refactored)|updated|committed|pushed|implemented|completed?|finished|success|the (?:tests|build|migration|fix|change|refactor) (?:pass|is (?:done|in|complete)|was|now))\b",
+        )
+    });
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    DONE.as_ref().is_none_or(|done| done.is_match(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_design_is_named_and_described_by_its_lines() {
+        let text = "## Storage layer\n\nContext first.\n\n- One SQLite file per project\n- Keys are hashed\n\n\
+                    **Trade-offs**\n- slower start\n\nNo server and no daemon.";
+        let found = described_design(text).unwrap();
+        assert_eq!(found.name, "storage layer");
+        assert_eq!(found.text, "One SQLite file per project; Keys are hashed; No server and no daemon");
+        let found = described_design("Given your load I'd use Redis instead of a table. It has TTLs.").unwrap();
+        assert_eq!((found.name.as_str(), found.rejected.as_deref()), ("redis", Some("table")));
+    }
+
+    #[test]
+    fn reports_and_explanations_are_no_designs() {
+        for text in [
+            "Done. I added the retry.\n\n- `a.rs`: loop\n- `b.rs`: test",
+            "I've updated the docs:\n- one\n- two",
+            "The parser reads a line and splits it.",
+        ] {
+            assert_eq!(described_design(text), None, "{text}");
+        }
+    }
+}
