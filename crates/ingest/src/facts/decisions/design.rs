@@ -32,7 +32,7 @@ pub(super) struct DescribedDesign {
 
 /// The design that a text describes; `None` if the text reports what was done, or only explains something.
 pub(super) fn described_design(text: &str) -> Option<DescribedDesign> {
-    if reports_work(text) {
+    if reports_work(text) || !plans_something(text) {
         return None;
     }
     let lines = design_lines(text);
@@ -45,7 +45,7 @@ pub(super) fn described_design(text: &str) -> Option<DescribedDesign> {
         [(name, sentence)] => (name.clone(), rejected_option(sentence)),
         _ => (specific_title(text).unwrap_or_else(|| line_name(first)), None),
     };
-    let text = lines.iter().take(MAX_LINES).map(|line| line.trim_end_matches(['.', ';', ','])).collect::<Vec<_>>();
+    let text = lines.iter().filter(|line| !line.starts_with("If ")).take(MAX_LINES).map(|line| line.trim_end_matches(['.', ';', ','])).collect::<Vec<_>>();
     Some(DescribedDesign {
         name: clip(&name, MAX_NAME_CHARS).trim().to_owned(),
         rejected,
@@ -55,7 +55,7 @@ pub(super) fn described_design(text: &str) -> Option<DescribedDesign> {
 
 /// The lines that describe a design: recommendations first, then items, then sentences that say how something will be.
 fn design_lines(text: &str) -> Vec<String> {
-    let (mut recommended, mut items, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut recommended, mut items, mut others, mut rest) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut is_skipped, mut is_below_heading, mut follows_gap) = (false, false, false);
     for line in prose_lines(text) {
         if line.is_empty() {
@@ -83,10 +83,12 @@ fn design_lines(text: &str) -> Vec<String> {
                 break;
             } else if says_how_it_will_be(&sentence.masked) {
                 others.push(bare);
+            } else if sentence.text.split_whitespace().count() > 3 && !line.ends_with(':') {
+                rest.push(bare);
             }
         }
     }
-    [recommended, items, others].concat()
+    [recommended, items, others, rest].concat()
 }
 
 /// The text of a line that is a title.
@@ -125,7 +127,7 @@ fn is_side_topic(title: &str) -> bool {
     static SIDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:the )?(?:trade-?offs?|pros|cons|risks?|costs?|what (?:this|it) (?:buys|costs)|context|background|problem|current|today|findings?|
-                alternatives?|why|benefits?|downsides?|upsides?|summary of|verification|next steps|open questions|note|caveats?|advantages|disadvantages)\b",
+                alternatives?|why|requirements|what works|benefits?|downsides?|upsides?|summary of|verification|next steps|open questions|note|caveats?|advantages|disadvantages)\b",
         )
     });
     SIDE.as_ref().is_some_and(|side| side.is_match(title.trim()))
@@ -151,8 +153,23 @@ fn says_how_it_will_be(masked: &str) -> bool {
     CUE.as_ref().is_some_and(|cue| cue.is_match(masked))
 }
 
+/// Whether a text is about what will be, rather than about what is.
+fn plans_something(text: &str) -> bool {
+    static PLAN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:i'd|i would|we'd|we would|we'll|i'll|will be|would be|propos\w+|recommend\w*|suggest\w*|design|approach|plan|architecture|section|phase|
+                instead of|rather than|option|structure|layout|strategy|leaving|here's (?:the|how|what)|so the)\b",
+        )
+    });
+    static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(r"\bdo(?:es)? (?:this|that|it|these|those) .{0,30}?(?:look|work|make sense|sound|match|fit)\b|\bgood to go\b|\bhappy with\b")
+    });
+    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(text));
+    fits(&PLAN) || fits(&CHECK)
+}
+
 /// Whether a text reports work that was done.
-fn reports_work(text: &str) -> bool {
+pub(super) fn reports_work(text: &str) -> bool {
     static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
             r"^\W*(?:done|fixed|all (?:done|set|tests|\d+ tests|committed|green)|i(?:'ve| have)|i (?:added|fixed|updated|changed|removed|created|implemented|moved|
@@ -169,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_design_is_named_and_described_by_its_lines() {
-        let text = "## Storage layer\n\nContext first.\n\n- One SQLite file per project\n- Keys are hashed\n\n\
+        let text = "## Storage layer\n\nHere's the plan.\n\n- One SQLite file per project\n- Keys are hashed\n\n\
                     **Trade-offs**\n- slower start\n\nNo server and no daemon.";
         let found = described_design(text).unwrap();
         assert_eq!(found.name, "storage layer");

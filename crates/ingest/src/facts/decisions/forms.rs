@@ -4,21 +4,15 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use rethread_model::{FactState, clip};
-use serde::{Deserialize, Serialize};
 
 use super::cues::compile_pattern;
-use super::prose::prose_lines;
 use super::reasons::reason_for;
 use super::sentences::split_sentences;
 
-/// Maximum number of numbered questions in one text.
-const MAX_QUESTIONS: usize = 10;
 /// Maximum length of a stored question or answer, in characters.
 const MAX_TEXT_CHARS: usize = 160;
 /// An answer with more words is a new instruction.
 const MAX_ANSWER_WORDS: usize = 25;
-/// A numbered answer with more words is a text of its own.
-const MAX_NUMBERED_WORDS: usize = 14;
 /// Maximum length of a subject, in characters.
 const MAX_SUBJECT_CHARS: usize = 60;
 
@@ -37,13 +31,6 @@ pub(super) struct FormDecision {
     /// The question and its answer.
     pub(super) detail: String,
     pub(super) reason: Option<String>,
-}
-
-/// A numbered question that waits for an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct NumberedQuestion {
-    number: u32,
-    text: String,
 }
 
 /// The questions of a form with the answers that a human selected or typed.
@@ -74,78 +61,12 @@ pub(super) fn form_answers(text: &str) -> Vec<AnsweredForm> {
     found
 }
 
-fn answered(question: &str, answer: &str) -> AnsweredForm {
+pub(super) fn answered(question: &str, answer: &str) -> AnsweredForm {
     AnsweredForm { question: question.trim().to_owned(), answer: answer.trim().to_owned() }
 }
 
 fn is_question(text: &str) -> bool {
     text.trim_end_matches([')', '"', '*', ' ']).ends_with(['?', '？', ':', '。', 'か'])
-}
-
-/// The numbered questions of a text; none if it has fewer than two.
-pub(super) fn numbered_questions(text: &str) -> Vec<NumberedQuestion> {
-    if !text.contains(['?', '？']) {
-        return Vec::new();
-    }
-    let mut found: Vec<NumberedQuestion> = Vec::new();
-    for line in prose_lines(text) {
-        let Some((number, rest)) = numbered(line) else { continue };
-        if !rest.contains(['?', '？']) {
-            continue;
-        }
-        if found.iter().any(|one| one.number == number) {
-            return Vec::new();
-        }
-        let text = clip(&rest.replace("**", ""), MAX_TEXT_CHARS).into_owned();
-        found.push(NumberedQuestion { number, text });
-    }
-    if (2..=MAX_QUESTIONS).contains(&found.len()) { found } else { Vec::new() }
-}
-
-/// The answers of a reply to numbered questions: `1. yes 2) postgres`, one per line or in one line.
-pub(super) fn numbered_answers(questions: &[NumberedQuestion], reply: &str) -> Vec<AnsweredForm> {
-    static NEXT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\s,;](?:and )?(\d{1,2})[.):=-] ?").ok());
-    if questions.is_empty() {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    for line in reply.lines() {
-        let Some(next) = NEXT.as_ref() else { return found };
-        let mut starts: Vec<usize> = next.captures_iter(line).filter_map(|one| Some(one.get(1)?.start())).collect();
-        starts.insert(0, 0);
-        starts.push(line.len());
-        for part in starts.windows(2) {
-            let Some((number, answer)) = numbered(line[part[0]..part[1]].trim_matches([' ', ',', ';'])) else {
-                continue;
-            };
-            if let Some(question) = questions.iter().find(|question| question.number == number)
-                && answer.split_whitespace().count() <= MAX_NUMBERED_WORDS
-                && !repeats(&question.text, answer)
-            {
-                found.push(answered(&question.text, answer));
-            }
-        }
-    }
-    found
-}
-
-/// Whether a text consists mostly of words of the question: it was pasted back.
-fn repeats(question: &str, answer: &str) -> bool {
-    let question = question.to_lowercase();
-    let words: Vec<&str> = answer.split_whitespace().collect();
-    let known = words.iter().filter(|word| question.contains(&word.to_lowercase())).count();
-    words.len() > 3 && known * 3 >= words.len() * 2
-}
-
-/// The number at the start of a line, and what follows it.
-fn numbered(line: &str) -> Option<(u32, &str)> {
-    let line = line.trim_start_matches(['*', '#', '-', ' ', '(', 'Q', 'q']);
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let number: u32 = line.get(..digits)?.parse().ok().filter(|number| (1..=30).contains(number))?;
-    let rest = line[digits..].trim_start_matches(['*']);
-    let rest = rest.strip_prefix(['.', ')', ':', '-', '=', '。', '、']).or_else(|| rest.strip_prefix(' '))?;
-    let rest = rest.trim_start_matches([' ', '*', '-', ')']);
-    (!rest.is_empty()).then_some((number, rest))
 }
 
 /// The decision in an answer; `None` if the answer only selects a task, gives information or asks back.
@@ -171,8 +92,9 @@ pub(super) fn form_decision(form: &AnsweredForm) -> Option<FormDecision> {
     }
     let detail = format!("{} → {}", clip(&form.question, MAX_TEXT_CHARS), clip(&answer, MAX_TEXT_CHARS));
     let (subject, state) = match yes_or_no(&answer) {
-        Some((state, "")) => (topic(&form.question)?, state),
-        Some((state, rest)) if rest.split_whitespace().count() < 2 => (topic(&form.question)?, state),
+        Some((state, rest)) if rest.split_whitespace().count() < 2 => {
+            (topic(&form.question).or_else(|| asked_statement(&form.question))?, state)
+        }
         // "no, hard deletes": what follows is the decision.
         Some((_, rest)) => (subject_text(rest.split(", ").next().unwrap_or(rest)), FactState::Confirmed),
         None => (answer_subject(&form.question, &answer), FactState::Confirmed),
@@ -196,13 +118,17 @@ fn is_non_answer(answer: &str) -> bool {
     matches!(
         first,
         "other" | "cancel" | "skip" | "done" | "none" | "idk" | "unsure" | "hmm" | "maybe" | "whatever" | "n/a"
-    ) || ["not sure", "don't know", "dont know", "you decide", "up to you", "no preference", "type something"]
+    ) || ["not sure", "don't care", "dont care", "depends", "if it's", "don't know", "dont know", "you decide", "up to you", "no preference", "type something"]
         .iter()
         .any(|open| lower.contains(open))
 }
 
 /// Whether an answer is a yes or a no, and what follows it.
 fn yes_or_no(answer: &str) -> Option<(FactState, &str)> {
+    let lower = answer.to_lowercase();
+    if ["not for now", "not now", "not yet", "later", "never", "no never"].iter().any(|later| lower.starts_with(later)) {
+        return Some((FactState::Refuted, ""));
+    }
     let end = answer.find([' ', ',', '.', '!', ';', '-']).unwrap_or(answer.len());
     let state = match answer[..end].to_lowercase().as_str() {
         "yes" | "yep" | "yeah" | "ok" | "okay" | "sure" | "y" | "correct" | "ja" | "oui" | "si" | "sí" | "はい"
@@ -224,6 +150,16 @@ fn topic(question: &str) -> Option<String> {
     let asked = ASKED.as_ref()?.find(question)?;
     let rest = question[asked.end()..].trim_end_matches(['?', ' ', ')']);
     (rest.split_whitespace().count() >= 1).then(|| subject_text(rest))
+}
+
+/// What a question asks to confirm: "The list is per project. Correct?", "Network access is off by default?"
+fn asked_statement(question: &str) -> Option<String> {
+    const OPEN: [&str; 9] = ["what", "which", "how", "where", "when", "who", "why", "did", "have"];
+    let stated = question.split(['?', '？']).next()?;
+    let stated = stated.split(". ").next().unwrap_or(stated);
+    let stated = stated.rsplit_once(" – ").map_or(stated, |(_, stated)| stated).trim();
+    let first = stated.split_whitespace().next()?.to_lowercase();
+    (stated.split_whitespace().count() > 1 && !OPEN.contains(&first.as_str())).then(|| subject_text(stated))
 }
 
 /// The subject of an answer in its own words, with the code that the question names if the answer only refers to it.
@@ -295,19 +231,5 @@ mod tests {
             let expected = expected.map(|(subject, state)| (subject.to_owned(), state));
             assert_eq!(decided(question, answer), expected, "{question} {answer}");
         }
-    }
-
-    #[test]
-    fn numbered_answers_belong_to_numbered_questions() {
-        let asked = numbered_questions(
-            "Before I start:\n1. Which database should we use?\n2. **Should we cache?**\n3) Anything else?",
-        );
-        assert_eq!(asked.len(), 3);
-        let found = numbered_answers(&asked, "1. postgres, 2) no");
-        assert_eq!(found.iter().map(|one| one.answer.as_str()).collect::<Vec<_>>(), ["postgres", "no"]);
-        let found = numbered_answers(&asked, "1 - sqlite\n3: nothing");
-        assert_eq!(found.len(), 2);
-        assert!(numbered_answers(&asked, "go ahead").is_empty());
-        assert!(numbered_questions("1. Read the file\n2. Is it there?").is_empty());
     }
 }

@@ -10,6 +10,7 @@ mod decision;
 mod design;
 mod forms;
 mod names;
+mod numbered;
 mod offers;
 mod options;
 mod plans;
@@ -30,8 +31,9 @@ use conversation::ConversationState;
 pub use conversation::{ConversationSentence, conversation_sentences};
 pub(super) use cues::may_diagnose;
 use decision::{FactPosition, TrackedDecision, preference_fact};
-use forms::{AnsweredForm, NumberedQuestion};
+use forms::AnsweredForm;
 use names::is_same_name;
+use numbered::NumberedQuestion;
 use offers::{ModelOffer, TextEnding};
 use options::OfferedOption;
 use preferences::StatedPreference;
@@ -99,7 +101,7 @@ impl DecisionExtractor {
         if std::mem::take(&mut self.has_worked) {
             self.clear_question();
         }
-        self.numbered_questions = forms::numbered_questions(text);
+        self.numbered_questions = numbered::numbered_questions(text);
         let proposes = cues::may_propose(text);
         self.options = options::find_options(text);
         self.question = options::either_or_question(text);
@@ -176,7 +178,7 @@ impl DecisionExtractor {
     fn extract_human(&mut self, text: &str, context: SentenceContext, position: FactPosition, facts: &mut Vec<Fact>) {
         let mut answers = forms::form_answers(text);
         let is_form = !answers.is_empty();
-        answers.extend(forms::numbered_answers(&self.numbered_questions, text));
+        answers.extend(numbered::numbered_answers(&self.numbered_questions, text));
         self.add_answers(&answers, position, facts);
         let is_plan = plans::is_plan(text);
         if is_plan {
@@ -185,11 +187,19 @@ impl DecisionExtractor {
         if !is_form && !is_plan {
             let lines = prose::human_prose(text);
             let sentences = sentences::split_sentences(&lines);
+            let known = facts.len();
             let has_chosen = self.apply_reply(text, &sentences, position, facts);
+            let has_settled = facts.len() > known;
             if answers.is_empty() {
                 // The words that choose an option are no statement of their own.
                 let rest = if has_chosen { sentences.get(1..).unwrap_or_default() } else { &sentences };
+                let known = facts.len();
                 self.extract_statements(rest, context, position, facts);
+                let first = sentences.first().filter(|_| has_settled && (has_chosen || facts.len() == known));
+                if let Some((first, made)) = first.and_then(|first| Some((first, replies::remark(first)?))) {
+                    let stated = StatedSentence { sentence: first, next: sentences.get(1) };
+                    self.add_decision(made, stated, position, facts);
+                }
                 extract_long_rules(text, position, facts);
             }
         }

@@ -44,7 +44,7 @@ const REFERENCE_WORDS: &str = "this that these those it them my your his her the
     below following option options approach plan way both either all none suggestion recommendation yes no me us \
     you here there how why who each every as be being doing having two three four half changes things thing \
     stuff step steps phase number current existing new different with of up out off proper right better best \
-    simple simpler quick small minimal few couple lot bit combination mix path route";
+    simple simpler quick small minimal few couple lot bit combination mix path route nah nope absolutely definitely issue problem";
 
 /// The name at the start of a text that follows a cue.
 pub(super) fn leading_name(text: &str, masked: &str) -> Option<String> {

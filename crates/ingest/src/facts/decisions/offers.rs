@@ -64,7 +64,10 @@ pub(super) fn text_ending(text: &str, options: &[OfferedOption]) -> TextEnding {
         return offer().map_or(TextEnding::Open, TextEnding::Offer);
     }
     match asked_way(last) {
-        Some(AskedWay::Build) => offer().map_or(TextEnding::Work, TextEnding::Offer),
+        Some(AskedWay::Build) => {
+            let offer = recommended_option(text, options).or_else(|| design_offer(text));
+            offer.map_or(TextEnding::Work, TextEnding::Offer)
+        }
         Some(AskedWay::Work) => TextEnding::Work,
         Some(AskedWay::Named(way)) => {
             let described = design_offer(text).filter(|design| !design.text.contains(last.text));
@@ -241,7 +244,7 @@ mod tests {
     fn a_section_that_is_to_be_confirmed_is_named() {
         for (text, expected) in [
             ("## Storage layer\n\nOne SQLite file per project.\n\nDoes this look right so far?", Some("storage layer")),
-            ("## Storage layer\n\n- One file.\n\nShall I set it up like this?", Some("storage layer")),
+            ("## Storage layer\n\nThe plan:\n- One file.\n\nShall I set it up like this?", Some("storage layer")),
             ("## Storage layer\n\n- One file.\n\nDoes this fit? If yes, I'll continue with the index.", Some("storage layer")),
             ("## Storage layer\n\n- One file.\n\nAnything you'd change before I start?", Some("storage layer")),
             ("## Storage layer\n\n- One file.\n\nWhich database?", None),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cues::compile_pattern;
 use super::names::{is_task, leading_name};
+use super::design::reports_work;
 use super::offers::option_at;
 use super::prose::prose_lines;
 use super::sentences::split_sentences;
@@ -63,7 +64,34 @@ pub(super) fn find_options(text: &str) -> Vec<OfferedOption> {
     if found.len() < 2 {
         found = text.lines().map(str::trim).filter_map(named_item).map(|rest| offered_option(String::new(), rest)).collect();
     }
-    if (2..=MAX_OPTIONS).contains(&found.len()) { found } else { Vec::new() }
+    let tasks = found.iter().filter(|option| is_work(&option.title)).count();
+    let is_choice = (2..=MAX_OPTIONS).contains(&found.len()) && tasks * 2 < found.len() && offers_alternatives(text);
+    if is_choice { found } else { Vec::new() }
+}
+
+/// Whether a text lets the human choose, rather than listing what was done, found or comes next.
+fn offers_alternatives(text: &str) -> bool {
+    static CHOICE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:options?|approach(?:es)?|which|prefer(?:ence)?|choose|choices?|pick|decide|decision|alternatives?|candidates?|(?:two|three|four|several|a few|both|different|these|possible) (?:\w+ )?(?:ways|names|layouts|variants|strategies|places|designs|versions|routes|paths|models|levels)|
+                ways|either|or should|what should|how do you want|where (?:do you want|should)|we (?:can|could)|i(?:'d| would) (?:recommend|suggest|pick|go with|lean|start with)|recommended|your (?:call|pick))\b",
+        )
+    });
+    static REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(r"\b(?:findings|issues found|next steps|summary of changes|what (?:was|i) (?:done|did|changed)|key changes|changes made)\b")
+    });
+    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(text));
+    fits(&CHOICE) && !fits(&REPORT) && !reports_work(text)
+}
+
+/// Whether an item is a piece of work.
+fn is_work(title: &str) -> bool {
+    const WORK: [&str; 14] = [
+        "triage", "test", "run", "install", "create", "update", "updated", "fix", "fixed", "added", "check", "debug", "review",
+        "write",
+    ];
+    let first = title.split(' ').next().unwrap_or_default();
+    is_task(title) && first != "skip" || WORK.contains(&first)
 }
 
 /// The key and the text of a line that is an item: `B) text`, `- **2** – text`, `**(c) text**`, `| 3 | text |`.
@@ -135,7 +163,7 @@ pub(super) fn either_or_question(text: &str) -> Option<String> {
 pub(super) fn chosen_keys(text: &str) -> Vec<String> {
     static TAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
-            r"^(?:(?:ok|okay|yes|yeah|yep|let's|lets|please|pls|i'd|i|we|just|alright|sure|hm+|good|great|maybe),? )*(?:(?:go with|go for|go|do|try|
+            r"^(?:(?:ok|okay|yes|yeah|yep|let's|lets|please|pls|i'd|i|we|just|alright|sure|hm+|good|great|maybe),? )*(?:(?P<verb>go with|go for|go|do|try|
                 use|implement|take|pick|choose|prefer|want|like|say|think) )?(?:the )?(?P<named>options?|approach|choice|number)? ?#?\(?
                 (?P<keys>(?:[a-h]|[1-9])(?:(?:, ?| and | & | \+ |, and | then )(?:option )?#?(?:[a-h]|[1-9])\b)*)\)?(?P<rest>$|[^\w%].*$)",
         )
@@ -152,6 +180,10 @@ pub(super) fn chosen_keys(text: &str) -> Vec<String> {
         return Vec::new();
     }
     let keys = found["keys"].to_lowercase();
+    // "do 1, 2 and 5" orders work.
+    if keys.len() > 1 && found.name("verb").is_some_and(|verb| verb.as_str().eq_ignore_ascii_case("do")) {
+        return Vec::new();
+    }
     keys.split(|c: char| !c.is_ascii_alphanumeric()).filter(|key| key.len() == 1).map(str::to_owned).collect()
 }
 
@@ -261,9 +293,9 @@ mod tests {
             found.iter().map(|offer| offer.title.as_str()).collect::<Vec<_>>(),
             ["indexeddb with queue", "sqlite"]
         );
-        let found = find_options("- **A** – SOPS files\n- **B** – a vault\n\n| A | slow |\n| B | dear |");
+        let found = find_options("Two options:\n- **A** – SOPS files\n- **B** – a vault\n\n| A | slow |\n| B | dear |");
         assert_eq!((found[0].key.as_str(), found[1].title.as_str()), ("a", "vault"));
-        let found = find_options("- **Redis**: fast\n- **Postgres**: known\n- plain");
+        let found = find_options("We could use:\n- **Redis**: fast\n- **Postgres**: known\n- plain");
         assert_eq!((found.len(), found[1].title.as_str()), (2, "postgres"));
         assert_eq!(described_option("postgres is fine", &found).map(|one| one.title.as_str()), Some("postgres"));
         assert_eq!(described_option("the first one, please", &found).map(|one| one.title.as_str()), Some("redis"));
@@ -286,7 +318,10 @@ mod tests {
             ("B - with retries", "b"),
             ("option A and keep the old flag", "a"),
             ("1 is fine", "1"),
-            ("do 1,2 and 5", "125"),
+            ("do 1,2 and 5", ""),
+            ("A then C", "ac"),
+            ("(2)", "2"),
+            ("i'd go 3, the others need them", "3"),
             ("go", ""),
             ("a test", ""),
             ("2 tests fail", ""),

@@ -3,10 +3,12 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use rethread_model::FactState;
 
 use super::cues::compile_pattern;
 use super::names::leading_name;
 use super::sentences::ProseSentence;
+use super::statements::StatedDecision;
 
 /// The reply to a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,30 @@ pub(super) fn classify_reply(first: &ProseSentence<'_>) -> Option<ProposalReply>
     TABLE.iter().find(|(row, _)| row.is_match(&first.masked)).and_then(|(_, reply)| *reply)
 }
 
+/// The condition under which a reply accepts something: "ok, but skip the cache", "yes, but make the link valid for a week".
+pub(super) fn remark(sentence: &ProseSentence<'_>) -> Option<StatedDecision> {
+    static BUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"(?:^|[\s,—–-])(?:but|except that|just)\b,? (?:please |pls |then |do |we )*(?P<verb>(?:skip|drop|without|leave out|don't|dont|do not|no|not|omit|forget) )?
+                (?P<keep>(?:keep|make|use|with|add|rename|put|call|store|let's use|have) )?(?P<rest>\S.*)$",
+        )
+    });
+    static WORK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(r"^(?:(?:run|test|check|commit|push|explain|show|first|wait|fix|tell|let me|i |what|why|how|can|could|is|are|it|that|this|there|they|first)\b)|\bfirst\b")
+    });
+    if sentence.is_question() {
+        return None;
+    }
+    let found = BUT.as_ref()?.captures(&sentence.masked)?;
+    let (is_against, is_kept) = (found.name("verb").is_some(), found.name("keep").is_some());
+    let rest = found.name("rest")?;
+    let is_work = !is_against && !is_kept && WORK.as_ref().is_none_or(|work| work.is_match(rest.as_str()));
+    let is_bare = !is_against && !is_kept;
+    let chosen = leading_name(sentence.text.get(rest.range())?, rest.as_str()).filter(|_| !is_work && !is_bare)?;
+    let state = if is_against { FactState::Refuted } else { FactState::Confirmed };
+    Some(StatedDecision { chosen, rejected: None, state })
+}
+
 /// The existing alternative named in a refusal: "no, we use X".
 pub(super) fn existing_alternative(sentence: &ProseSentence<'_>) -> Option<String> {
     static HAVE: LazyLock<Option<Regex>> =
@@ -93,6 +119,22 @@ pub(super) fn retracted_subject(sentence: &ProseSentence<'_>) -> Option<String> 
 mod tests {
     use super::super::sentences::split_sentences;
     use super::*;
+
+    #[test]
+    fn remarks_of_a_reply_are_decisions_of_their_own() {
+        for (text, expected) in [
+            ("ok go ahead but skip the cache", Some("-cache")),
+            ("yes, but keep jenkins until monday", Some("+jenkins")),
+            ("2 - but use tabs", Some("+tabs")),
+            ("yes, but run the tests first", None),
+            ("ok but why", None),
+        ] {
+            let found = remark(&split_sentences(&[text])[0]).map(|made| {
+                format!("{}{}", if made.state == FactState::Confirmed { "+" } else { "-" }, made.chosen)
+            });
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
 
     #[test]
     fn replies_are_classified_by_their_first_words() {
