@@ -266,7 +266,8 @@ fn fit(cases: &[TrainingCase], classes: usize, min_count: u32) -> Vec<(String, V
         *counts.entry(feature).or_default() += 1;
     }
     // There are fewer sentences of agents, so a feature of theirs is learned from fewer of them.
-    let is_learned = |name: &str, count: u32| count >= min_count || (name.starts_with("a ") && count >= MIN_AGENT_COUNT);
+    let is_learned =
+        |name: &str, count: u32| count >= min_count || (name.starts_with("a ") && count >= MIN_AGENT_COUNT);
     let mut names: Vec<&str> =
         counts.into_iter().filter(|(name, count)| is_learned(name, *count)).map(|(name, _)| name).collect();
     names.sort_unstable();

@@ -359,7 +359,8 @@ fn approved_plan(raw: &RawValue) -> Option<String> {
     if raw.get().len() > MAX_ANSWER_BYTES || !raw.get().starts_with("{\"plan\"") {
         return None;
     }
-    let approved: ApprovedPlan = serde_json::from_str(raw.get()).ok().filter(|approved: &ApprovedPlan| !approved.is_agent)?;
+    let approved: ApprovedPlan =
+        serde_json::from_str(raw.get()).ok().filter(|approved: &ApprovedPlan| !approved.is_agent)?;
     Some(format!("{APPROVED_PLAN}\n\n{}", clip(approved.plan.trim(), MAX_PLAN_CHARS)))
 }
 

@@ -78,7 +78,8 @@ fn classify_part(
     // Items of a list are steps of a task or parts of a specification; only rules are listed as well.
     let is_rule = matches!(kind, StatementKind::Prefers | StatementKind::Forbids);
     let is_ordinary = kind == StatementKind::Chooses && lead == 0 && (is_task(masked) || !has_deciding_word(masked));
-    let is_item = sentence.is_list_item && !is_rule && !(guess.stated_likelihood() >= MIN_ITEM_LIKELIHOOD && says_how(masked));
+    let is_item =
+        sentence.is_list_item && !is_rule && !(guess.stated_likelihood() >= MIN_ITEM_LIKELIHOOD && says_how(masked));
     if is_item || is_ordinary {
         return None;
     }

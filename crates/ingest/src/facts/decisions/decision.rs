@@ -7,7 +7,7 @@ use super::preferences::StatedPreference;
 use super::reasons::StatedSentence;
 
 /// Maximum length of a stored sentence, in characters.
-const MAX_DETAIL_CHARS: usize = 240;
+const MAX_DETAIL_CHARS: usize = 480;
 
 /// A decision with its current state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,8 +7,8 @@ use rethread_model::clip;
 
 use super::cues::compile_pattern;
 use super::names::leading_name;
-use super::prose::prose_lines;
 use super::proposals::{find_proposal, rejected_option};
+use super::prose::prose_lines;
 use super::sentences::{ProseSentence, split_sentences};
 
 /// Maximum length of the name of a design, in characters.
@@ -45,7 +45,12 @@ pub(super) fn described_design(text: &str) -> Option<DescribedDesign> {
         [(name, sentence)] => (name.clone(), rejected_option(sentence)),
         _ => (specific_title(text).unwrap_or_else(|| line_name(first)), None),
     };
-    let text = lines.iter().filter(|line| !line.starts_with("If ")).take(MAX_LINES).map(|line| line.trim_end_matches(['.', ';', ','])).collect::<Vec<_>>();
+    let text = lines
+        .iter()
+        .filter(|line| !line.starts_with("If "))
+        .take(MAX_LINES)
+        .map(|line| line.trim_end_matches(['.', ';', ',']))
+        .collect::<Vec<_>>();
     Some(DescribedDesign {
         name: clip(&name, MAX_NAME_CHARS).trim().to_owned(),
         rejected,
@@ -73,7 +78,9 @@ fn design_lines(text: &str) -> Vec<String> {
             continue;
         }
         let is_item = is_list_item(line);
-        for sentence in split_sentences(&[line]).into_iter().filter(|one| !one.is_question()) {
+        // What ends with a colon announces the lines below it.
+        let is_said = |one: &ProseSentence<'_>| !one.is_question() && !one.text.ends_with(':');
+        for sentence in split_sentences(&[line]).into_iter().filter(is_said) {
             let bare = sentence.text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' '));
             let bare = bare.replace("**", "");
             if recommends(&sentence.masked) {
@@ -83,7 +90,7 @@ fn design_lines(text: &str) -> Vec<String> {
                 break;
             } else if says_how_it_will_be(&sentence.masked) {
                 others.push(bare);
-            } else if sentence.text.split_whitespace().count() > 3 && !line.ends_with(':') {
+            } else if sentence.text.split_whitespace().count() > 3 {
                 rest.push(bare);
             }
         }
@@ -162,7 +169,9 @@ fn plans_something(text: &str) -> bool {
         )
     });
     static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(r"\bdo(?:es)? (?:this|that|it|these|those) .{0,30}?(?:look|work|make sense|sound|match|fit)\b|\bgood to go\b|\bhappy with\b")
+        compile_pattern(
+            r"\bdo(?:es)? (?:this|that|it|these|those) .{0,30}?(?:look|work|make sense|sound|match|fit)\b|\bgood to go\b|\bhappy with\b",
+        )
     });
     let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(text));
     fits(&PLAN) || fits(&CHECK)
@@ -173,7 +182,7 @@ pub(super) fn reports_work(text: &str) -> bool {
     static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
             r"^\W*(?:done|fixed|all (?:done|set|tests|\d+ tests|committed|green)|i(?:'ve| have)|i (?:added|fixed|updated|changed|removed|created|implemented|moved|
-                renamed|committed|pushed|ran|refactored)|updated|committed|pushed|implemented|completed?|finished|success|the (?:tests|build|migration|fix|change|refactor) (?:pass|is (?:done|in|complete)|was|now))\b",
+                renamed|committed|pushed|ran|refactored)|updated|committed|pushed|implemented|completed?|finished|success|the (?:tests|build|migration|fix|change|refactor) (?:pass|is (?:done|in|complete)|was|now)|the (?:bug|issue|problem|error).{0,40} (?:is|are) (?:fixed|resolved|gone))\b",
         )
     });
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();

@@ -118,15 +118,28 @@ fn is_non_answer(answer: &str) -> bool {
     matches!(
         first,
         "other" | "cancel" | "skip" | "done" | "none" | "idk" | "unsure" | "hmm" | "maybe" | "whatever" | "n/a"
-    ) || ["not sure", "don't care", "dont care", "depends", "if it's", "don't know", "dont know", "you decide", "up to you", "no preference", "type something"]
-        .iter()
-        .any(|open| lower.contains(open))
+    ) || [
+        "not sure",
+        "don't care",
+        "dont care",
+        "depends",
+        "if it's",
+        "don't know",
+        "dont know",
+        "you decide",
+        "up to you",
+        "no preference",
+        "type something",
+    ]
+    .iter()
+    .any(|open| lower.contains(open))
 }
 
 /// Whether an answer is a yes or a no, and what follows it.
 fn yes_or_no(answer: &str) -> Option<(FactState, &str)> {
     let lower = answer.to_lowercase();
-    if ["not for now", "not now", "not yet", "later", "never", "no never"].iter().any(|later| lower.starts_with(later)) {
+    if ["not for now", "not now", "not yet", "later", "never", "no never"].iter().any(|later| lower.starts_with(later))
+    {
         return Some((FactState::Refuted, ""));
     }
     let end = answer.find([' ', ',', '.', '!', ';', '-']).unwrap_or(answer.len());

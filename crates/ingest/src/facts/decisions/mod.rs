@@ -51,6 +51,8 @@ const MAX_DECISIONS: usize = 16;
 const MAX_PROPOSALS: usize = 8;
 /// Maximum number of rules that are taken from one long text.
 const MAX_LONG_RULES: usize = 8;
+/// A choice from a list that offers none has at most this many words.
+const MAX_BARE_CHOICE_WORDS: usize = 8;
 /// Maximum length of a reply that is stored with its question, in characters.
 const MAX_REPLY_CHARS: usize = 160;
 
@@ -62,6 +64,8 @@ pub(super) struct DecisionExtractor {
     open_proposals: Vec<TrackedDecision>,
     /// Options listed in that text.
     options: Vec<OfferedOption>,
+    /// Whether that text lets the human choose.
+    offers_choice: bool,
     /// The last list of options that a reply left open.
     earlier_options: Vec<OfferedOption>,
     /// The either-or question in that text.
@@ -104,6 +108,7 @@ impl DecisionExtractor {
         self.numbered_questions = numbered::numbered_questions(text);
         let proposes = cues::may_propose(text);
         self.options = options::find_options(text);
+        self.offers_choice = options::offers_alternatives(text);
         self.question = options::either_or_question(text);
         let ending = offers::text_ending(text, &self.options);
         self.asks_for_work = ending == TextEnding::Work;
@@ -276,8 +281,12 @@ impl DecisionExtractor {
 
     /// The options that a reply chooses, each with its name and the words that offered it.
     fn chosen_options(&self, text: &str) -> Vec<(String, String)> {
-        let offered = if self.options.is_empty() && options::names_option(text) { &self.earlier_options } else { &self.options };
-        let keys = options::chosen_keys(text);
+        let offered =
+            if self.options.is_empty() && options::names_option(text) { &self.earlier_options } else { &self.options };
+        // A list may only enumerate something; then the reply has to be a choice and nothing else.
+        let is_choice = self.offers_choice || options::names_option(text);
+        let is_short = text.split_whitespace().count() <= MAX_BARE_CHOICE_WORDS;
+        let keys = if is_choice || is_short { options::chosen_keys(text) } else { Vec::new() };
         let chosen: Vec<(String, String)> = offered
             .iter()
             .filter(|offer| keys.contains(&offer.key))
@@ -286,7 +295,7 @@ impl DecisionExtractor {
         if !chosen.is_empty() {
             return chosen;
         }
-        if let Some(offer) = options::described_option(text, offered) {
+        if let Some(offer) = options::described_option(text, offered).filter(|_| self.offers_choice) {
             return vec![(offer.title.clone(), offer.text.clone())];
         }
         let word = self.question.as_ref().and_then(|question| {
@@ -485,7 +494,8 @@ fn extract_long_rules(text: &str, position: FactPosition, facts: &mut Vec<Fact>)
     let rules = sentences.iter().enumerate().filter_map(|(at, sentence)| {
         let rule = rules::rule_in_long_text(sentence.text)?;
         let stated = StatedSentence { sentence, next: sentences.get(at + 1) };
-        let preference = StatedPreference { predicate: rule.predicate, subject: rule.subject, alternative: rule.instead };
+        let preference =
+            StatedPreference { predicate: rule.predicate, subject: rule.subject, alternative: rule.instead };
         Some(preference_fact(preference, stated, position))
     });
     for fact in rules.take(MAX_LONG_RULES) {

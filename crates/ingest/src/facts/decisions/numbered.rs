@@ -72,7 +72,9 @@ fn answer_parts(questions: &[NumberedQuestion], line: &str) -> Vec<(u32, usize)>
         let Some((number, _)) = key.filter(|(number, _)| questions.iter().any(|one| one.number == *number)) else {
             continue;
         };
-        let is_next = found.last().map_or(at == 0 || line[..at].trim_matches(['(', '*', ' ']).is_empty(), |(last, _)| number == last + 1);
+        let is_next = found
+            .last()
+            .map_or(at == 0 || line[..at].trim_matches(['(', '*', ' ']).is_empty(), |(last, _)| number == last + 1);
         if is_next {
             found.push((number, at));
         }
@@ -111,7 +113,8 @@ fn bare_key(text: &str) -> Option<(u32, &str)> {
         let number = text.get(..digits)?.parse().ok().filter(|number| (1..=30).contains(number))?;
         return Some((number, &text[digits..]));
     }
-    let letter = text.bytes().next().map(|byte| byte.to_ascii_lowercase()).filter(|byte| (b'a'..=b'h').contains(byte))?;
+    let letter =
+        text.bytes().next().map(|byte| byte.to_ascii_lowercase()).filter(|byte| (b'a'..=b'h').contains(byte))?;
     Some((FIRST_LETTER + u32::from(letter - b'a'), &text[1..]))
 }
 

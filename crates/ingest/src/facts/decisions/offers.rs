@@ -22,7 +22,8 @@ const WORK_VERBS: &str = "commit push run rerun continue test check look investi
     save finish submit post reply wrap summarize get delete reinstall clear reset regenerate rebuild clean close file restore";
 
 /// Verbs that only ask to go on with what the text describes.
-const BUILD_VERBS: &str = "proceed go start implement build set write wire make do apply begin tackle put draft prepare add create code ship";
+const BUILD_VERBS: &str =
+    "proceed go start implement build set write wire make do apply begin tackle put draft prepare add create code ship";
 
 /// What a text offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +72,8 @@ pub(super) fn text_ending(text: &str, options: &[OfferedOption]) -> TextEnding {
         Some(AskedWay::Work) => TextEnding::Work,
         Some(AskedWay::Named(way)) => {
             let described = design_offer(text).filter(|design| !design.text.contains(last.text));
-            let text = described.map_or_else(|| last.text.to_owned(), |design| format!("{} {}", last.text, design.text));
+            let text =
+                described.map_or_else(|| last.text.to_owned(), |design| format!("{} {}", last.text, design.text));
             TextEnding::Offer(offer_of(way, &text))
         }
         None => TextEnding::Open,
@@ -89,7 +91,9 @@ fn last_paragraph(text: &str) -> Vec<&str> {
 /// Whether a sentence makes an offer that depends on the human: "If that works, I'll …".
 fn is_conditional(sentence: &ProseSentence<'_>) -> bool {
     static IF: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(r"^\W*if (?:you(?:'d| would)? (?:want|like|prefer|agree|wish|confirm|approve)|useful|helpful|so|yes|(?:that|this|it) (?:works|looks|sounds|is|fits|makes)),? ?.*\bi(?:'ll| will| can| could|'d)\b")
+        compile_pattern(
+            r"^\W*if (?:you(?:'d| would)? (?:want|like|prefer|agree|wish|confirm|approve)|useful|helpful|so|yes|(?:that|this|it) (?:works|looks|sounds|is|fits|makes)),? ?.*\bi(?:'ll| will| can| could|'d)\b",
+        )
     });
     IF.as_ref().is_some_and(|table| table.is_match(&sentence.masked))
 }
@@ -134,7 +138,9 @@ fn asked_way<'a>(sentence: &ProseSentence<'a>) -> Option<AskedWay<'a>> {
         )
     });
     static BARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(r"^\W*(?:shall i|should i|proceed|go ahead|want (?:that|this|it)|would you like (?:that|this))\b")
+        compile_pattern(
+            r"^\W*(?:shall i|should i|proceed|go ahead|want (?:that|this|it)|would you like (?:that|this))\b",
+        )
     });
     let Some(way) = ASKED.as_ref()?.captures(&sentence.masked).and_then(|found| found.name("way")) else {
         return BARE.as_ref()?.is_match(&sentence.masked).then_some(AskedWay::Build);
@@ -155,7 +161,8 @@ fn asked_way<'a>(sentence: &ProseSentence<'a>) -> Option<AskedWay<'a>> {
 /// Whether what is asked for only refers to the text before: "clean that up", "update the test file as well".
 fn refers_back(asked: &str) -> bool {
     let words: Vec<String> = asked.split_whitespace().map(str::to_lowercase).collect();
-    let refers = |word: &String| matches!(word.as_str(), "this" | "that" | "these" | "those" | "it" | "them" | "accordingly");
+    let refers =
+        |word: &String| matches!(word.as_str(), "this" | "that" | "these" | "those" | "it" | "them" | "accordingly");
     let ends_as_well = asked.ends_with("as well") || asked.ends_with(" too");
     (words.len() <= 6 && words.iter().skip(1).any(refers)) || ends_as_well
 }
@@ -197,7 +204,9 @@ pub(super) fn option_at<'a>(options: &'a [OfferedOption], place: &str) -> Option
 /// The recommendation with which a text ends without a question.
 fn recommended_at_end(lines: &[&str], options: &[OfferedOption]) -> Option<ModelOffer> {
     static CUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(r"\b(?:i(?:'d| would)? (?:recommend|suggest|propose|pick|go with|delete|remove|drop)|my (?:recommendation|suggestion|proposal)|(?:slight )?preference for)\b")
+        compile_pattern(
+            r"\b(?:i(?:'d| would)? (?:recommend|suggest|propose|pick|go with|delete|remove|drop)|my (?:recommendation|suggestion|proposal)|(?:slight )?preference for)\b",
+        )
     });
     let text = lines.join("\n");
     CUE.as_ref()?.is_match(&text).then(|| recommended_option(&text, options).or_else(|| design_offer(&text)))?
@@ -245,7 +254,10 @@ mod tests {
         for (text, expected) in [
             ("## Storage layer\n\nOne SQLite file per project.\n\nDoes this look right so far?", Some("storage layer")),
             ("## Storage layer\n\nThe plan:\n- One file.\n\nShall I set it up like this?", Some("storage layer")),
-            ("## Storage layer\n\n- One file.\n\nDoes this fit? If yes, I'll continue with the index.", Some("storage layer")),
+            (
+                "## Storage layer\n\n- One file.\n\nDoes this fit? If yes, I'll continue with the index.",
+                Some("storage layer"),
+            ),
             ("## Storage layer\n\n- One file.\n\nAnything you'd change before I start?", Some("storage layer")),
             ("## Storage layer\n\n- One file.\n\nWhich database?", None),
             ("Done, I added the storage layer.\n\nLooks good?", None),

@@ -7,8 +7,8 @@ use rethread_model::clip;
 use serde::{Deserialize, Serialize};
 
 use super::cues::compile_pattern;
-use super::names::{is_task, leading_name};
 use super::design::reports_work;
+use super::names::{is_task, leading_name};
 use super::offers::option_at;
 use super::prose::prose_lines;
 use super::sentences::split_sentences;
@@ -28,7 +28,7 @@ const DENYING_WORDS: [&str; 12] =
 /// Words of a question that tell no alternative from another.
 const COMMON_WORDS: &str = "the and for you want would like prefer should use using with this that have keep just make here then them they what which \
     when where how are was will can could does did our your its it's only also instead now one first second add both into from i'd i'll \
-    we'll let's yes sure okay good fine think please all";
+    we'll let's yes sure okay good fine think please all look looks right sound sounds work works sense";
 
 /// One option of a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,15 +62,20 @@ pub(super) fn find_options(text: &str) -> Vec<OfferedOption> {
         found.push(offered_option(key, &rest));
     }
     if found.len() < 2 {
-        found = text.lines().map(str::trim).filter_map(named_item).map(|rest| offered_option(String::new(), rest)).collect();
+        found = text
+            .lines()
+            .map(str::trim)
+            .filter_map(named_item)
+            .map(|rest| offered_option(String::new(), rest))
+            .collect();
     }
     let tasks = found.iter().filter(|option| is_work(&option.title)).count();
-    let is_choice = (2..=MAX_OPTIONS).contains(&found.len()) && tasks * 2 < found.len() && offers_alternatives(text);
-    if is_choice { found } else { Vec::new() }
+    let is_list = (2..=MAX_OPTIONS).contains(&found.len()) && tasks * 2 < found.len() && !reports_work(text);
+    if is_list { found } else { Vec::new() }
 }
 
 /// Whether a text lets the human choose, rather than listing what was done, found or comes next.
-fn offers_alternatives(text: &str) -> bool {
+pub(super) fn offers_alternatives(text: &str) -> bool {
     static CHOICE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:options?|approach(?:es)?|which|prefer(?:ence)?|choose|choices?|pick|decide|decision|alternatives?|candidates?|(?:two|three|four|several|a few|both|different|these|possible) (?:\w+ )?(?:ways|names|layouts|variants|strategies|places|designs|versions|routes|paths|models|levels)|
@@ -78,17 +83,19 @@ fn offers_alternatives(text: &str) -> bool {
         )
     });
     static REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(r"\b(?:findings|issues found|next steps|summary of changes|what (?:was|i) (?:done|did|changed)|key changes|changes made)\b")
+        compile_pattern(
+            r"\b(?:findings|issues found|next steps|summary of changes|what (?:was|i) (?:done|did|changed)|key changes|changes made)\b",
+        )
     });
     let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(text));
-    fits(&CHOICE) && !fits(&REPORT) && !reports_work(text)
+    fits(&CHOICE) && !fits(&REPORT)
 }
 
 /// Whether an item is a piece of work.
 fn is_work(title: &str) -> bool {
     const WORK: [&str; 14] = [
-        "triage", "test", "run", "install", "create", "update", "updated", "fix", "fixed", "added", "check", "debug", "review",
-        "write",
+        "triage", "test", "run", "install", "create", "update", "updated", "fix", "fixed", "added", "check", "debug",
+        "review", "write",
     ];
     let first = title.split(' ').next().unwrap_or_default();
     is_task(title) && first != "skip" || WORK.contains(&first)
@@ -170,9 +177,13 @@ pub(super) fn chosen_keys(text: &str) -> Vec<String> {
     });
     // A bare letter or number must stand alone: "2 tests fail", "a test".
     static FOLLOWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(r"^(?:[.!=):;,—–-]|please|pls|$|\((?:with|but|the)|(?:but|because|since|is (?:fine|good|ok|better|best)|sounds|looks|seems|makes sense|works|then|for sure)\b)")
+        compile_pattern(
+            r"^(?:[.!=):;,—–-]|please|pls|$|\((?:with|but|the)|(?:but|because|since|is (?:fine|good|ok|better|best)|sounds|looks|seems|makes sense|works|then|for sure)\b)",
+        )
     });
-    let Some(line) = text.trim().lines().next().filter(|line| !line.trim_end().ends_with('?')) else { return Vec::new() };
+    let Some(line) = text.trim().lines().next().filter(|line| !line.trim_end().ends_with('?')) else {
+        return Vec::new();
+    };
     let Some(found) = TAKES.as_ref().and_then(|takes| takes.captures(line)) else { return Vec::new() };
     let rest = found.name("rest").map_or("", |rest| rest.as_str().trim());
     let follows = FOLLOWS.as_ref().is_some_and(|follows| follows.is_match(rest));
@@ -252,7 +263,8 @@ fn described_alternative(text: &str, question: &str) -> Option<String> {
         return None;
     }
     let (first, second) = question.rsplit_once(" or ")?;
-    let first = first.rsplit_once(", ").filter(|(_, end)| end.split_whitespace().count() > 1).map_or(first, |(_, end)| end);
+    let first =
+        first.rsplit_once(", ").filter(|(_, end)| end.split_whitespace().count() > 1).map_or(first, |(_, end)| end);
     let (first_words, second_words) = (content_words(first), content_words(second));
     let sentence = split_sentences(&[text.lines().next()?]).first()?.text.to_owned();
     let reply = words_of(&sentence);
@@ -279,7 +291,10 @@ fn words_of(text: &str) -> Vec<String> {
 
 /// The words of an alternative that tell it from others.
 fn content_words(text: &str) -> Vec<String> {
-    words_of(text).into_iter().filter(|word| word.len() > 2 && !COMMON_WORDS.split(' ').any(|known| known == word)).collect()
+    words_of(text)
+        .into_iter()
+        .filter(|word| word.len() > 2 && !COMMON_WORDS.split(' ').any(|known| known == word))
+        .collect()
 }
 
 #[cfg(test)]

@@ -124,7 +124,10 @@ fn section_kind(title: &str) -> Option<PlanSection> {
     static TABLE: LazyLock<Option<[Regex; 3]>> = LazyLock::new(|| {
         let made = Regex::new(r"(?i)\bdecisions?\b|\bdesign choices\b").ok()?;
         let left_out = Regex::new(r"(?i)\b(?:out of scope|non-goals?|not (?:doing|changing|fixing|included)|won't (?:do|fix)|rejected|skipped|deferred|dismissed|false positives?|no changes?)\b").ok()?;
-        let approach = Regex::new(r"(?i)^(?:(?:proposed|chosen|recommended|our|high-level) )?(?:approach|solution|strategy|design)$").ok()?;
+        let approach = Regex::new(
+            r"(?i)^(?:(?:proposed|chosen|recommended|our|high-level) )?(?:approach|solution|strategy|design)$",
+        )
+        .ok()?;
         Some([made, left_out, approach])
     });
     let [made, left_out, approach] = TABLE.as_ref()?;

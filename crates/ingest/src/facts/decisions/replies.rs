@@ -22,13 +22,12 @@ pub(super) enum ProposalReply {
 const ACCEPTS_ALL: &str =
     r"^(?:ok |okay |yes |please |pls )*(?:proceed with|do|implement|apply|accept|approve) (?:all|everything|both)\b";
 const ACCEPTS: &str = r"^(?:(?:ok|okay|great|good|cool|nice|perfect|sure|alright|fine|yes),? )*(?:yes|yep|
-    yeah|yup|sounds (?:good|great|right|reasonable|fine)|go ahead|do it|do that|do this|lgtm|looks good|agreed|
+    yeah|yup|sounds (?:good|great|right|reasonable|fine)|go ahead|do it|do that|do this|lgtm|looks? (?:good|right|fine|great|ok|okay|correct|perfect)|agreed|
     i agree|go for it|let's do (?:it|that|this)|proceed|perfect|go with (?:your|that|this|it)|i approve|
     approved|works for me|make it so|please do|makes sense|love (?:it|that|this|the)|ship it|fits|exactly|your call|as you say|start implementing|implement it|build it|
     let's try (?:it|that|this)|(?:this|that|it|these|everything)(?: all)? (?:looks?|sounds?|is|are|seems?) (?:good|great|right|amazing|perfect|
     fine|reasonable|excellent|awesome|correct|solid))\b";
-const ACCEPTS_ALONE: &str =
-    r"^(?:(?:ok|okay|sure|good|great|fine|cool|nice|thumbs up|alright|go|y|yes|👍),? ?)+(?: ?please| ?pls| ?then| ?thanks| ?thx)?[.! ]*$";
+const ACCEPTS_ALONE: &str = r"^(?:(?:ok|okay|sure|good|great|fine|cool|nice|thumbs up|alright|go|y|yes|👍),? ?)+(?: ?please| ?pls| ?then| ?thanks| ?thx)?[.! ]*$";
 const DECLINES: &str = r"^(?:hm+,? |ugh,? |sorry,? |well,? )?(?:no(?:[,.!]|$| (?:thanks|thank|we|i|that|it|
     please|way|use|not|don't|let's)\b)|(?:nope|nah+|absolutely not|definitely not|neither|none of|i'd rather not|i would rather not|rather not|let's not|
     don't do (?:that|it)|not a fan)\b)";
@@ -66,7 +65,9 @@ pub(super) fn remark(sentence: &ProseSentence<'_>) -> Option<StatedDecision> {
         )
     });
     static WORK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(r"^(?:(?:run|test|check|commit|push|explain|show|first|wait|fix|tell|let me|i |what|why|how|can|could|is|are|it|that|this|there|they|first)\b)|\bfirst\b")
+        compile_pattern(
+            r"^(?:(?:run|test|check|commit|push|explain|show|first|wait|fix|tell|let me|i |what|why|how|can|could|is|are|it|that|this|there|they|first)\b)|\bfirst\b",
+        )
     });
     if sentence.is_question() {
         return None;
@@ -129,9 +130,8 @@ mod tests {
             ("yes, but run the tests first", None),
             ("ok but why", None),
         ] {
-            let found = remark(&split_sentences(&[text])[0]).map(|made| {
-                format!("{}{}", if made.state == FactState::Confirmed { "+" } else { "-" }, made.chosen)
-            });
+            let found = remark(&split_sentences(&[text])[0])
+                .map(|made| format!("{}{}", if made.state == FactState::Confirmed { "+" } else { "-" }, made.chosen));
             assert_eq!(found.as_deref(), expected, "{text}");
         }
     }

@@ -76,7 +76,9 @@ pub(super) fn rule_in_long_text(text: &str) -> Option<StatedRule> {
     static LASTING: LazyLock<Option<Regex>> =
         LazyLock::new(|| compile_pattern(r"^(?:please )?(?:never|always|do not|don't|must not|avoid) "));
     static ONE_TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile_pattern(r"\b(?:yet|now|until|tonight|today|this (?:task|step|time|session|turn|pass|phase)|(?:do|change|touch|edit|write|run) anything|any (?:code|files|changes|tools?)|worry|hesitate|need to|have to)\b")
+        compile_pattern(
+            r"\b(?:yet|now|until|tonight|today|this (?:task|step|time|session|turn|pass|phase)|(?:do|change|touch|edit|write|run) anything|any (?:code|files|changes|tools?)|worry|hesitate|need to|have to)\b",
+        )
     });
     let bare = text.replace("**", "");
     let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(bare.trim()));
