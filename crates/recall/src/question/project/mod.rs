@@ -8,6 +8,7 @@ mod events;
 mod fact_items;
 mod model_answer;
 mod passages;
+mod quotes;
 mod rule_items;
 mod session_items;
 mod shape;
@@ -26,6 +27,7 @@ pub use rule_items::RuleEvidence;
 pub use session_items::SessionEvidence;
 pub use shape::QuestionShape;
 pub use source::{SentenceSource, SourcePlace};
+pub use wording::AnswerTimes;
 
 /// What was asked for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

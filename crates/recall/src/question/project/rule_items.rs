@@ -51,7 +51,7 @@ pub(super) fn rule_candidates(
             terms: found,
             named: named.into_iter().fold(0.0, f32::max),
             trust: RULE_TRUST,
-            episodes: Vec::new(),
+            places: Vec::new(),
             at: None,
             error: None,
         });

@@ -10,7 +10,7 @@ const CLEAR_POINTS: f32 = 3.0;
 
 /// Patterns of words, each with the memory it speaks for and how strongly. A `*` ends a word beginning, `..` skips
 /// words, `|` separates alternatives.
-const PATTERNS: [(MemoryKind, f32, &str); 109] = [
+const PATTERNS: [(MemoryKind, f32, &str); 121] = [
     (Fix, 2.0, "fix*|solv*|solution*|resolv*|workaround*|repair*|remed*"),
     (Fix, 2.0, "get rid"),
     (Fix, 2.0, "go .. away|goes .. away|went .. away"),
@@ -133,6 +133,22 @@ const PATTERNS: [(MemoryKind, f32, &str); 109] = [
     (Session, 0.7, "before|previous*"),
     (File, 0.7, "author*|owner*|blame"),
     (Cause, 0.7, "matter*|effect*"),
+    (Fix, 1.0, "handle*|sort* out|sorted|cope*|tackl*|made .. go|makes .. go|what did we do|what did i do"),
+    (Fix, 0.7, "did we ever|have we ever|have we seen"),
+    (Cause, 1.0, "what .. up with|why was|why were|why couldn't|why did"),
+    (Decision, 1.5, "why .. no|why .. don't|why .. doesn't|why .. not in"),
+    (Decision, 1.5, "objection*|thinking of|considering|an idea|good idea|bad idea|worth|thoughts on|ok with"),
+    (Decision, 1.0, "the deal|the story|what .. about|settl*|agreed"),
+    (Decision, 1.0, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
+    (Preference, 1.0, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
+    (Preference, 1.0, "how big|how long may|how long should|how many|max|maximum|limit|may .. be|must|need to ask"),
+    (Preference, 0.7, "how do we|how do i|how should|can .. tests|are .. allowed"),
+    (
+        Session,
+        2.5,
+        "still fail*|still red|still broken|right now|currently failing|red at|failing at|is failing|are failing",
+    ),
+    (Session, 1.0, "state of|stand with|at the moment|currently"),
 ];
 
 /// What the wording of a question says about the answer.
@@ -154,8 +170,11 @@ impl QuestionShape {
     /// Reads the wording of a question.
     pub fn parse(question: &str) -> Self {
         let lower = question.to_lowercase().replace('’', "'");
-        let words: Vec<&str> =
-            lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> = lower
+            .split(|c: char| !c.is_alphanumeric() && c != '\'')
+            .filter(|word| !word.is_empty())
+            .map(with_apostrophe)
+            .collect();
         let mut points = [0.0_f32; 9];
         for (kind, weight, pattern) in PATTERNS {
             if pattern.split('|').any(|pattern| matches_pattern(&words, pattern)) {
@@ -169,8 +188,9 @@ impl QuestionShape {
         points[Session as usize] *= session;
         let best = points.iter().copied().fold(CLEAR_POINTS, f32::max);
         let likelihood = points.map(|points| BASE_LIKELIHOOD + (1.0 - BASE_LIKELIHOOD) * points / best);
-        let asks_when = matches!(words.first(), Some(&("when" | "who"))) || lower.contains("how long ago");
-        let asks_why = words.contains(&"why") || lower.contains("how come") || lower.contains("reason");
+        let asks_when = words.first().is_some_and(|first| matches!(first.split('\'').next(), Some("when" | "who")))
+            || lower.contains("how long ago");
+        let asks_why = matches_pattern(&words, "why") || lower.contains("how come") || lower.contains("reason");
         Self { likelihood, files, asks_when, asks_why, may_quote_error: may_quote_error(question) }
     }
 
@@ -199,12 +219,43 @@ fn matches_from(words: &[&str], parts: &[&str]) -> bool {
         ([part, rest @ ..], [word, others @ ..]) => {
             let is_match = match part.strip_suffix('*') {
                 Some(beginning) => word.starts_with(beginning),
-                None => word == part,
+                None => word == part || is_contraction_of(word, part),
             };
             is_match && matches_from(others, rest)
         }
         (_, []) => false,
     }
+}
+
+/// Whether a word is another one with a verb: "what's", "how'd".
+fn is_contraction_of(word: &str, part: &str) -> bool {
+    word.strip_prefix(part).is_some_and(|rest| matches!(rest, "'s" | "'d" | "'re" | "'ve" | "'ll"))
+}
+
+/// A short form that is often typed without its apostrophe, with it.
+fn with_apostrophe(word: &str) -> &str {
+    const FORMS: [&str; 18] = [
+        "what's",
+        "how's",
+        "how'd",
+        "who's",
+        "where's",
+        "why's",
+        "when's",
+        "that's",
+        "don't",
+        "didn't",
+        "doesn't",
+        "isn't",
+        "wasn't",
+        "aren't",
+        "can't",
+        "couldn't",
+        "shouldn't",
+        "won't",
+    ];
+    let is_form = |form: &&&str| form.len() == word.len() + 1 && form.chars().filter(|c| *c != '\'').eq(word.chars());
+    FORMS.iter().find(is_form).copied().unwrap_or(word)
 }
 
 /// Words that look like a path or the name of a file.
