@@ -29,7 +29,7 @@ const MIN_SHARE_OF_BEST: f32 = 0.55;
 /// Sentences of its exchange that are quoted with a fact.
 const MAX_CONTEXT: usize = 3;
 /// Exchanges of the same session are joined up to this many sentences, if they fit nearly as well as the best.
-const MAX_PASSAGE_SENTENCES: usize = 7;
+const MAX_PASSAGE_SENTENCES: usize = 9;
 const MIN_SHARE_IN_SESSION: f32 = 0.7;
 /// A fact must cover at least this much of the question, unless the question names its subject.
 const MIN_FACT_COVERAGE: f32 = 0.34;
@@ -48,6 +48,8 @@ const GOOD_SCORE: f32 = 0.72;
 const FAIR_SCORE: f32 = 0.5;
 /// From this likelihood on, the wording asks for a memory.
 const LIKELY: f32 = 0.6;
+/// A question about more things is about them, and not about a session.
+const MAX_SESSION_TOPICS: f32 = 2.0;
 /// A fact stands for its exchange from this trust on.
 const MIN_LEADING_TRUST: f32 = 0.8;
 /// Passages count less than facts that fit as well, because facts are checked.
@@ -105,7 +107,10 @@ struct Chooser<'a> {
 
 impl Chooser<'_> {
     fn fact_items(&self, splitter: &mut TermSplitter) -> Vec<AnswerItem> {
-        let mut reader = FactReader { terms: self.terms, splitter, times: self.times, near: &self.near_episodes() };
+        // Who only repeats an error wants its fix.
+        let error_words = if self.shape.is_open() { 2 } else { 3 };
+        let near = self.near_episodes();
+        let mut reader = FactReader { terms: self.terms, splitter, times: self.times, error_words, near: &near };
         let printed: Vec<FactCandidate> =
             self.evidence.errors.iter().filter_map(|error| reader.of_error(error)).collect();
         let mut candidates = reader.candidates(&self.evidence.facts);
@@ -186,7 +191,11 @@ impl Chooser<'_> {
             sentences.extend(all.iter().find(is_cause).into_iter().flat_map(|cause| cause.sentences.clone()));
         }
         if let Some(passage) = self.passage_of(candidate) {
-            let known = |sentence: &AnswerSentence| sentences.iter().any(|own| own.sources == sentence.sources);
+            // The line that states the fact may say more.
+            let known = |sentence: &AnswerSentence| {
+                let is_said = |own: &&AnswerSentence| own.sources == sentence.sources;
+                sentences.iter().filter(is_said).any(|own| 2 * sentence.text.len() < 3 * own.text.len())
+            };
             let mut said: Vec<AnswerSentence> =
                 passage.item.sentences.iter().filter(|sentence| !known(sentence)).cloned().collect();
             // What the user said about a proposal decides it.
@@ -251,14 +260,15 @@ impl Chooser<'_> {
     fn session_items(&self, splitter: &mut TermSplitter) -> Vec<AnswerItem> {
         let likelihood = self.shape.likelihood(MemoryKind::Session);
         let topics = self.terms.topic_len() as f32;
-        if topics > 1.0 || !self.shape.is_mostly(MemoryKind::Session) {
+        if topics > MAX_SESSION_TOPICS || !self.shape.is_mostly(MemoryKind::Session) {
             return Vec::new();
         }
         let is_short = self.evidence.sessions.len() > 1;
         let mut items = Vec::new();
         for (at, found) in self.evidence.sessions.iter().take(MAX_ITEMS).enumerate() {
             let Some(item) = session_item(found, is_short, self.times) else { continue };
-            let has_topic = self.terms.topic_len_of(self.terms.find(&item.to_line(), splitter)) > 0;
+            let has_topic = self.shape.asks_what_fails && !found.open_errors.is_empty()
+                || self.terms.topic_len_of(self.terms.find(&item.to_line(), splitter)) > 0;
             let strangeness = if has_topic { 0.0 } else { 0.6 * topics };
             items.push(AnswerItem { score: 0.95 * likelihood / (1.0 + strangeness) - 0.05 * at as f32, ..item });
         }

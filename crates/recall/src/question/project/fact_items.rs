@@ -45,6 +45,8 @@ pub(super) struct FactReader<'a> {
     pub(super) terms: &'a QuestionTerms,
     pub(super) splitter: &'a mut TermSplitter,
     pub(super) times: AnswerTimes,
+    /// From this many words on, a question repeats an error instead of sharing words with it by chance.
+    pub(super) error_words: usize,
     /// Episodes that the search found: their facts count, whatever words they have.
     pub(super) near: &'a BTreeSet<(SessionId, u64)>,
 }
@@ -143,7 +145,7 @@ impl FactReader<'_> {
             memory: MemoryKind::Fix,
             sentences: fix_sentences(error, self.times),
             terms,
-            named: if self.terms.is_most_of_topic(line) { 1.0 } else { 0.0 },
+            named: if self.terms.is_most_of_topic(line, self.error_words) { 1.0 } else { 0.0 },
             trust,
             places: sources.into_iter().map(FactPlace::of).collect(),
             at: error.last_source.as_ref().and_then(|source| source.at),

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rethread_model::{Entry, EntryKind, Session};
 
-use super::quotes::{is_question, quoted};
+use super::quotes::{is_question, is_telling, quoted};
 use super::shape::QuestionShape;
 use super::terms::{QuestionTerms, TermRarity, TermSet, TermSplitter};
 use super::wording::{AnswerTimes, origin};
@@ -35,6 +35,7 @@ const MIN_OTHER_PART: f32 = 0.6;
 /// Maximum number of parts quoted of an exchange, and of one entry.
 const MAX_PARTS: usize = 3;
 const MAX_PARTS_OF_ENTRY: usize = 2;
+const MAX_CALLS: usize = 2;
 /// Of an exchange with at most this many replies, all that was said is quoted.
 const MAX_SHORT_EXCHANGE: usize = 4;
 /// A command counts less than what was said.
@@ -175,7 +176,7 @@ fn is_quotable(entry: &Entry) -> bool {
         .tool
         .as_ref()
         .is_some_and(|tool| tool.name.contains("rethread") || tool.target.trim_start().starts_with("rethread "));
-    is_said && !is_own && (entry.tool.is_some() || !entry.text.trim().is_empty())
+    is_said && !is_own && entry.tool.as_ref().map_or(!entry.text.trim().is_empty(), is_telling)
 }
 
 /// Byte ranges of the sentences and lines of a text.
@@ -219,6 +220,14 @@ struct ReadExchange<'a> {
 impl ReadExchange<'_> {
     fn entry(&self, part: &TextPart) -> &Entry {
         &self.exchange.entries[self.entries[part.entry].index]
+    }
+
+    /// Whether the prompt or the last reply before `next` asks something, so that what follows answers it.
+    fn is_discussion(&self, next: usize) -> bool {
+        let is_said = |read: &&ReadEntry| self.exchange.entries[read.index].kind == EntryKind::AssistantText;
+        let reply = self.entries[..next].iter().rfind(is_said);
+        let prompt = self.prompt.map(|at| &self.entries[at]);
+        prompt.into_iter().chain(reply).any(|read| read.text.contains('?'))
     }
 
     /// A quoted text with its source; the first one of an answer says where it is from.
@@ -301,8 +310,9 @@ impl PartFinder<'_> {
         let entry = &read.entries[last];
         let is_prompt = read.exchange.entries[entry.index].kind == EntryKind::Prompt;
         let lower = entry.text.to_lowercase();
-        let says_more = self.asks_for_verdict() || self.answer_cues().iter().any(|cue| lower.contains(cue));
-        (is_prompt && says_more && !is_question(&entry.text)).then_some(last)
+        let has_cue = self.answer_cues().iter().any(|cue| lower.contains(cue));
+        let is_verdict = self.asks_for_verdict() && (entry.terms.len() > 0 || read.is_discussion(last));
+        (is_prompt && (has_cue || is_verdict) && !is_question(&entry.text)).then_some(last)
     }
 
     /// The runs of sentences of an entry that fit the question best.
@@ -419,9 +429,14 @@ fn chosen_replies<'p>(read: &ReadExchange<'_>, replies: impl Iterator<Item = &'p
     }
     chosen.extend(replies.iter().filter(is_said).take(MAX_PARTS));
     let asked = read.prompt.map_or_else(TermSet::default, |at| read.entries[at].terms);
-    let known = chosen.iter().fold(asked, |all, part| all.with(part.terms));
-    let adds_words = |part: &&&TextPart| known.with(part.terms) != known;
-    chosen.extend(replies.iter().filter(|part| !is_said(part)).find(adds_words));
+    let mut known = chosen.iter().fold(asked, |all, part| all.with(part.terms));
+    for call in replies.iter().filter(|part| !is_said(part)) {
+        if chosen.len() < MAX_PARTS + MAX_CALLS && known.with(call.terms) != known {
+            known = known.with(call.terms);
+            chosen.push(call);
+        }
+    }
+    chosen.sort_by(|a, b| b.score.total_cmp(&a.score));
     chosen
 }
 

@@ -30,12 +30,28 @@ pub(super) fn quoted(entry: &Entry, part: &str, chars: usize, project: Option<&s
     format!("{speaker}: \"{}\"", phrase(&without_project(&text, project), chars))
 }
 
+/// Whether a call is worth quoting: reading a file, or changing it without saying what, tells nothing.
+pub(super) fn is_telling(tool: &ToolUse) -> bool {
+    match tool.kind {
+        Some(ToolKind::Read | ToolKind::Search) => !is_ok(tool),
+        Some(ToolKind::Edit | ToolKind::Write) => tool.body.is_some() || !is_ok(tool),
+        _ => true,
+    }
+}
+
+fn is_ok(tool: &ToolUse) -> bool {
+    tool.outcome.as_ref().is_none_or(|outcome| outcome.status == ToolStatus::Ok)
+}
+
 /// What a command or another tool did.
 fn call_words(tool: &ToolUse, part: &str, project: Option<&str>) -> String {
     let target = quote_short(&without_project(&tool.target, project), COMMAND_CHARS);
     let call = match tool.kind {
         Some(ToolKind::Command) => format!("`{target}`"),
-        Some(ToolKind::Edit | ToolKind::Write) => format!("Changing {target}"),
+        Some(ToolKind::Edit | ToolKind::Write) => match &tool.body {
+            Some(body) if is_ok(tool) => return format!("Changed {target}: {}", phrase(body, ERROR_CHARS)),
+            _ => format!("Changing {target}"),
+        },
         _ => format!("{} {target}", quote_short(&tool.name, COMMAND_CHARS)).trim_end().to_owned(),
     };
     let Some(outcome) = &tool.outcome else { return format!("{call} was run") };

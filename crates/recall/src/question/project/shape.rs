@@ -10,7 +10,7 @@ const CLEAR_POINTS: f32 = 3.0;
 
 /// Patterns of words, each with the memory it speaks for and how strongly. A `*` ends a word beginning, `..` skips
 /// words, `|` separates alternatives.
-const PATTERNS: [(MemoryKind, f32, &str); 121] = [
+const PATTERNS: [(MemoryKind, f32, &str); 122] = [
     (Fix, 2.0, "fix*|solv*|solution*|resolv*|workaround*|repair*|remed*"),
     (Fix, 2.0, "get rid"),
     (Fix, 2.0, "go .. away|goes .. away|went .. away"),
@@ -133,7 +133,8 @@ const PATTERNS: [(MemoryKind, f32, &str); 121] = [
     (Session, 0.7, "before|previous*"),
     (File, 0.7, "author*|owner*|blame"),
     (Cause, 0.7, "matter*|effect*"),
-    (Fix, 1.0, "handle*|sort* out|sorted|cope*|tackl*|made .. go|makes .. go|what did we do|what did i do"),
+    (Fix, 1.0, "handle*|sort* out|sorted|cope*|tackl*|made .. go|makes .. go"),
+    (Fix, 2.0, "what did we do|what did i do|what do we do|what do i do"),
     (Fix, 0.7, "did we ever|have we ever|have we seen"),
     (Cause, 1.0, "what .. up with|why was|why were|why couldn't|why did"),
     (Decision, 1.5, "why .. no|why .. don't|why .. doesn't|why .. not in"),
@@ -162,6 +163,8 @@ pub struct QuestionShape {
     pub asks_when: bool,
     /// Whether it asks for a reason.
     pub asks_why: bool,
+    /// Whether it asks for what does not work yet.
+    pub asks_what_fails: bool,
     /// Whether it may be, or have in it, a printed error.
     pub may_quote_error: bool,
 }
@@ -191,12 +194,19 @@ impl QuestionShape {
         let asks_when = words.first().is_some_and(|first| matches!(first.split('\'').next(), Some("when" | "who")))
             || lower.contains("how long ago");
         let asks_why = matches_pattern(&words, "why") || lower.contains("how come") || lower.contains("reason");
-        Self { likelihood, files, asks_when, asks_why, may_quote_error: may_quote_error(question) }
+        let asks_what_fails = ["fail*", "red", "broken", "error*"].iter().any(|word| matches_pattern(&words, word));
+        let may_quote_error = may_quote_error(question);
+        Self { likelihood, files, asks_when, asks_why, asks_what_fails, may_quote_error }
     }
 
     /// How likely this memory is to answer, 0 to 1.
     pub fn likelihood(&self, kind: MemoryKind) -> f32 {
         self.likelihood[kind as usize]
+    }
+
+    /// Whether nothing in the wording speaks for any memory.
+    pub fn is_open(&self) -> bool {
+        self.likelihood.iter().all(|likelihood| *likelihood <= BASE_LIKELIHOOD)
     }
 
     /// Whether the wording speaks for this memory at least as much as for any other.

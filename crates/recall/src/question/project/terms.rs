@@ -151,10 +151,10 @@ impl QuestionTerms {
         self.terms.iter().enumerate().filter(|(at, term)| is_in(*at) && term.weight >= 1.0).count()
     }
 
-    /// Whether these terms are nearly all that the question is about, and enough to be more than a coincidence.
-    pub(super) fn is_most_of_topic(&self, set: TermSet) -> bool {
+    /// Whether these terms are nearly all that the question is about, and at least this many.
+    pub(super) fn is_most_of_topic(&self, set: TermSet, least: usize) -> bool {
         let (found, all) = (self.topic_len_of(set), self.topic_len());
-        found >= 3 && 5 * found >= 4 * all
+        found >= least && 5 * found >= 4 * all
     }
 
     pub(super) fn position(&self, word: &str) -> Option<TermSet> {
