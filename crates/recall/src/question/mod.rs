@@ -9,6 +9,7 @@ mod serialize;
 
 pub use answer::{Citation, CitedAnswer, Confidence, MAX_CITATIONS, MAX_EXCERPT_CHARS};
 pub use extract::extractive_answer;
+pub(crate) use project::decision_with_topic;
 pub use project::{
     AnswerItem, AnswerSentence, AnswerTimes, Exchange, MemoryKind, PROJECT_SYSTEM_PROMPT, ProjectAnswer,
     ProjectEvidence, QuestionShape, RuleEvidence, SentenceSource, SessionEvidence, SourcePlace, answer_from_evidence,

@@ -16,6 +16,7 @@ mod source;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod topic;
 mod wording;
 
 use super::Confidence;
@@ -27,6 +28,7 @@ pub use rule_items::RuleEvidence;
 pub use session_items::SessionEvidence;
 pub use shape::QuestionShape;
 pub use source::{SentenceSource, SourcePlace};
+pub(crate) use topic::decision_with_topic;
 pub use wording::AnswerTimes;
 
 /// What was asked for the answer.

@@ -140,8 +140,8 @@ const PATTERNS: [(MemoryKind, f32, &str); 122] = [
     (Decision, 1.5, "why .. no|why .. don't|why .. doesn't|why .. not in"),
     (Decision, 1.5, "objection*|thinking of|considering|an idea|good idea|bad idea|worth|thoughts on|ok with"),
     (Decision, 1.0, "the deal|the story|what .. about|settl*|agreed"),
-    (Decision, 1.0, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
-    (Preference, 1.0, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
+    (Decision, 1.5, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
+    (Preference, 1.5, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
     (Preference, 1.0, "how big|how long may|how long should|how many|max|maximum|limit|may .. be|must|need to ask"),
     (Preference, 0.7, "how do we|how do i|how should|can .. tests|are .. allowed"),
     (
