@@ -48,6 +48,8 @@ const GOOD_SCORE: f32 = 0.72;
 const FAIR_SCORE: f32 = 0.5;
 /// From this likelihood on, the wording asks for a memory.
 const LIKELY: f32 = 0.6;
+/// A passage with a decision that was replaced later says what no longer applies.
+const OUTDATED_WEIGHT: f32 = 0.75;
 /// A question about more things is about them, and not about a session.
 const MAX_SESSION_TOPICS: f32 = 2.0;
 /// A fact stands for its exchange from this trust on.
@@ -86,13 +88,21 @@ pub fn answer_from_evidence(
     let terms = QuestionTerms::of(question, &mut splitter);
     let (quoted, known) = passages(&evidence.exchanges, shape, &terms, &mut splitter, times);
     let chooser = Chooser { shape, terms: &terms, evidence, passages: &quoted, known, times };
-    let mut items = chooser.fact_items(&mut splitter);
+    let facts = chooser.facts(&mut splitter);
+    let mut items = chooser.fact_items(&facts);
     items.extend(chooser.file_items(&mut splitter));
     items.extend(chooser.session_items(&mut splitter));
-    items.extend(chooser.passage_items());
+    items.extend(chooser.passage_items(&facts.candidates));
     items.sort_by(|a, b| b.score.total_cmp(&a.score));
     let best = items.first().map_or(0.0, |item| item.score);
     compose(items, confidence(best))
+}
+
+/// Facts that may answer the question.
+struct FactCandidates {
+    candidates: Vec<FactCandidate>,
+    /// Errors that are printed in the question.
+    printed: Vec<FactCandidate>,
 }
 
 struct Chooser<'a> {
@@ -106,22 +116,28 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    fn fact_items(&self, splitter: &mut TermSplitter) -> Vec<AnswerItem> {
+    /// What the memories of facts have, newest first.
+    fn facts(&self, splitter: &mut TermSplitter) -> FactCandidates {
         // Who only repeats an error wants its fix.
         let error_words = if self.shape.is_open() { 2 } else { 3 };
         let near = self.near_episodes();
         let mut reader = FactReader { terms: self.terms, splitter, times: self.times, error_words, near: &near };
-        let printed: Vec<FactCandidate> =
-            self.evidence.errors.iter().filter_map(|error| reader.of_error(error)).collect();
+        let printed = self.evidence.errors.iter().filter_map(|error| reader.of_error(error)).collect();
         let mut candidates = reader.candidates(&self.evidence.facts);
         candidates.extend(rule_candidates(&self.evidence.rules, self.terms, splitter));
         candidates.extend(event_candidates(&self.evidence.events, self.terms, splitter, self.times));
+        candidates.sort_by_key(|candidate| Reverse(candidate.at));
+        FactCandidates { candidates, printed }
+    }
+
+    fn fact_items(&self, facts: &FactCandidates) -> Vec<AnswerItem> {
+        let FactCandidates { candidates, printed } = facts;
         let sets: Vec<TermSet> = candidates.iter().map(|candidate| candidate.terms).collect();
         let rarity = self.terms.rarity(&sets);
         let known = sets.iter().fold(self.known, |all, set| all.with(*set));
         let mut items = Vec::new();
         let is_list = self.terms.has_no_topic();
-        candidates.sort_by_key(|candidate| Reverse(candidate.at));
+        let named_weight = if self.asks_for_verdict() { 0.5 } else { 0.4 };
         let count = candidates.len().max(1) as f32;
         for (age, candidate) in candidates.iter().enumerate() {
             let coverage = rarity.coverage(candidate.terms);
@@ -131,21 +147,30 @@ impl Chooser<'_> {
             let is_about = self.is_about(self.terms.topic_len_of(candidate.terms), known);
             let is_listed = is_topic || is_list && self.shape.is_mostly(candidate.memory);
             let newness = 0.03 * (1.0 - age as f32 / count);
-            let of_exchange = self.score_of_exchange(candidate, coverage, &candidates);
+            let of_exchange = self.score_of_exchange(candidate, coverage, candidates);
             let of_fact = (is_about && is_listed).then(|| {
-                let fit = if is_list { 0.7 } else { 0.65 * coverage + 0.4 * candidate.named };
+                let fit = if is_list { 0.7 } else { 0.65 * coverage + named_weight * candidate.named };
                 (fit + self.search_bonus(candidate)) * (0.5 + 0.5 * likelihood) * candidate.trust
             });
             if let Some(score) = of_fact.into_iter().chain(of_exchange).reduce(f32::max) {
                 items.push((candidate, score + newness));
             }
         }
-        for candidate in &printed {
+        for candidate in printed {
             items.push((candidate, 1.2 * candidate.trust));
+        }
+        // What was decided later counts more than what it replaced.
+        for at in 0..items.len() {
+            let (closed, score) = items[at];
+            let closes =
+                |other: &&mut (&FactCandidate, f32)| closed.closed_by.is_some_and(|by| other.0.places.contains(&by));
+            if let Some(later) = items.iter_mut().find(closes) {
+                later.1 = later.1.max(score + 0.01);
+            }
         }
         items.sort_by(|a, b| b.1.total_cmp(&a.1));
         items.truncate(MAX_EVIDENCE);
-        items.into_iter().map(|(candidate, score)| self.item(candidate, score, &candidates)).collect()
+        items.into_iter().map(|(candidate, score)| self.item(candidate, score, candidates)).collect()
     }
 
     /// How likely it is that the question asks for what a fact says.
@@ -297,13 +322,17 @@ impl Chooser<'_> {
         verdicts.into_iter().any(|kind| self.shape.likelihood(kind) >= LIKELY)
     }
 
-    fn passage_items(&self) -> Vec<AnswerItem> {
+    fn passage_items(&self, facts: &[FactCandidate]) -> Vec<AnswerItem> {
+        let closed: Vec<&FactCandidate> = facts.iter().filter(|fact| fact.closed_by.is_some()).collect();
+        let is_outdated =
+            |passage: &PassageCandidate| self.asks_for_verdict() && closed.iter().any(|fact| self.is_in(passage, fact));
         let weight = self.passage_weight();
         let mut fitting: Vec<&PassageCandidate> = self.passages.iter().filter(|passage| self.fits(passage)).collect();
         fitting.sort_by(|a, b| b.item.score.total_cmp(&a.item.score));
         let mut items: Vec<(SessionId, AnswerItem)> = Vec::new();
         for passage in fitting {
             let session = self.evidence.exchanges[passage.exchange].session.id;
+            let weight = if is_outdated(passage) { weight * OUTDATED_WEIGHT } else { weight };
             let item = AnswerItem { score: passage.item.score * weight, ..passage.item.clone() };
             match items.iter_mut().find(|(other, _)| *other == session) {
                 // Exchanges of one session about the same are one item.

@@ -52,6 +52,7 @@ pub(super) fn event_candidates(
             named: terms.share_of_name(&fact.subject.name, splitter),
             trust: 1.0,
             places: vec![FactPlace::of(&source)],
+            closed_by: None,
             at: fact.at,
             error: None,
         });

@@ -22,12 +22,15 @@ pub(super) struct FactCandidate {
     pub(super) trust: f32,
     /// Where it was stated.
     pub(super) places: Vec<FactPlace>,
+    /// Where it was closed by something that was decided later.
+    pub(super) closed_by: Option<FactPlace>,
     pub(super) at: Option<Timestamp>,
     /// The signature of the error it is about.
     pub(super) error: Option<String>,
 }
 
 /// An episode and the line in it that states a fact.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct FactPlace {
     pub(super) session: SessionId,
     pub(super) episode: u64,
@@ -89,6 +92,7 @@ impl FactReader<'_> {
             named: self.named(&[&one.subject, other]),
             trust: state * author,
             places: one.sources.iter().map(FactPlace::of).collect(),
+            closed_by: one.closed_by.as_ref().map(FactPlace::of),
             at: one.valid_from,
             error: None,
         })
@@ -116,6 +120,7 @@ impl FactReader<'_> {
             named: self.named(&[&cause.subject.name, object]),
             trust,
             places: cause.sources.iter().map(FactPlace::of).collect(),
+            closed_by: None,
             at: cause.last_at,
             error: is_error.then(|| cause.subject.name.clone()),
         })
@@ -148,6 +153,7 @@ impl FactReader<'_> {
             named: if self.terms.is_most_of_topic(line, self.error_words) { 1.0 } else { 0.0 },
             trust,
             places: sources.into_iter().map(FactPlace::of).collect(),
+            closed_by: None,
             at: error.last_source.as_ref().and_then(|source| source.at),
             error: Some(error.signature.clone()),
         })

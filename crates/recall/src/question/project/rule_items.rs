@@ -52,6 +52,7 @@ pub(super) fn rule_candidates(
             named: named.into_iter().fold(0.0, f32::max),
             trust: RULE_TRUST,
             places: Vec::new(),
+            closed_by: None,
             at: None,
             error: None,
         });

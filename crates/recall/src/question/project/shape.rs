@@ -42,7 +42,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 122] = [
     (Decision, 2.0, "chose*|choos*|choice*|pick*|settle*|agree*|opt|opted|conclu*"),
     (Decision, 1.5, "instead of|rather than|over"),
     (Decision, 2.0, "vs|versus|better"),
-    (Decision, 0.8, "or"),
+    (Decision, 1.2, "or"),
     (Decision, 2.0, "should i|should we|shall we|shall i|would it make sense"),
     (Decision, 2.0, "go with|went with|going with|stick with|sticking with|stuck with"),
     (Decision, 2.5, "why .. avoid*|why .. drop*|why .. remov*|why .. reject*|why .. switch*|why .. replac*"),
