@@ -23,7 +23,9 @@ const MAX_EVIDENCE: usize = 12;
 /// Maximum number of items and sentences that are shown: about one screen.
 const MAX_ITEMS: usize = 4;
 const MAX_SENTENCES: usize = 9;
-const MAX_CHARS: usize = 2_200;
+const MAX_CHARS: usize = 2_100;
+/// Characters of a citation beside a sentence.
+const CITATION_CHARS: usize = 32;
 /// Items below this share of the best score are not shown.
 const MIN_SHARE_OF_BEST: f32 = 0.55;
 /// Sentences of its exchange that are quoted with a fact.
@@ -360,7 +362,7 @@ impl ProjectAnswer {
         for item in self.items.iter().take(MAX_ITEMS).filter(|item| item.score >= best * MIN_SHARE_OF_BEST) {
             let mut sentences: Vec<AnswerSentence> = Vec::new();
             for sentence in &item.sentences {
-                let length = sentence.text.chars().count();
+                let length = sentence.text.chars().count() + CITATION_CHARS * sentence.sources.len();
                 let is_first = items.is_empty() && sentences.is_empty();
                 if left == 0 || length > chars && !is_first {
                     break;

@@ -29,6 +29,12 @@ pub(super) struct FactCandidate {
     pub(super) error: Option<String>,
 }
 
+/// The options of a form that were not selected, as listed after its answer.
+fn options_not_selected(statement: &str) -> Vec<&str> {
+    let listed = statement.trim_end_matches(')').rsplit_once(" (not ").filter(|_| statement.contains(" → "));
+    listed.map_or_else(Vec::new, |(_, options)| options.split(", ").collect())
+}
+
 /// An episode and the line in it that states a fact.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct FactPlace {
@@ -89,7 +95,8 @@ impl FactReader<'_> {
             memory,
             sentences,
             terms,
-            named: self.named(&[&one.subject, other]),
+            named: self
+                .named(&[&[one.subject.as_str(), other], options_not_selected(&one.statement).as_slice()].concat()),
             trust: state * author,
             places: one.sources.iter().map(FactPlace::of).collect(),
             closed_by: one.closed_by.as_ref().map(FactPlace::of),

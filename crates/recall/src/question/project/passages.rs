@@ -264,7 +264,10 @@ impl PartFinder<'_> {
         parts.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
         let best = parts.first()?.score;
         let own = parts.iter().find(|part| Some(part.entry) == prompt);
-        let replies = chosen_replies(&read, parts.iter().filter(|part| Some(part.entry) != prompt));
+        // What the user said next belongs to the exchange if it has words of the question.
+        let is_next = |part: &TextPart| is_prompt(&entries[part.entry]) && part.terms.len() == 0;
+        let is_reply = |part: &&TextPart| Some(part.entry) != prompt && !is_next(part);
+        let replies = chosen_replies(&read, parts.iter().filter(is_reply));
         let mut quotes: Vec<(&Entry, &str, usize)> = Vec::new();
         let mut terms = TermSet::default();
         for part in &replies {
@@ -311,7 +314,7 @@ impl PartFinder<'_> {
         let is_prompt = read.exchange.entries[entry.index].kind == EntryKind::Prompt;
         let lower = entry.text.to_lowercase();
         let has_cue = self.answer_cues().iter().any(|cue| lower.contains(cue));
-        let is_verdict = self.asks_for_verdict() && (entry.terms.len() > 0 || read.is_discussion(last));
+        let is_verdict = read.is_discussion(last) || self.asks_for_verdict() && entry.terms.len() > 0;
         (is_prompt && (has_cue || is_verdict) && !is_question(&entry.text)).then_some(last)
     }
 
@@ -398,6 +401,10 @@ impl PartFinder<'_> {
                 "the issue",
                 "the problem",
                 "turns out",
+                "found it",
+                "culprit",
+                "that's why",
+                "that's where",
                 "reason",
                 "so that",
             ]

@@ -107,7 +107,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 122] = [
     (Decision, 1.0, "how come|explain why|remind me why"),
     (Decision, 1.0, "compare*|pros|cons|tradeoff*|trade-off*|alternative*"),
     (Decision, 1.5, "what .. replac*|what .. instead"),
-    (Decision, 0.7, "stance|position|verdict|outcome"),
+    (Decision, 2.0, "stance|position|verdict|outcome|discuss*"),
     (Decision, 1.0, "did we|have we|are we"),
     (Decision, 0.7, "constraint*|because of"),
     (Decision, 2.0, "an option|off the table|on the table|in question|out of the question|a candidate"),
@@ -149,7 +149,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 122] = [
         2.5,
         "still fail*|still red|still broken|right now|currently failing|red at|failing at|is failing|are failing",
     ),
-    (Session, 1.0, "state of|stand with|at the moment|currently"),
+    (Session, 1.5, "status of|state of|progress on|progress with|how far|stand with|at the moment|currently"),
 ];
 
 /// What the wording of a question says about the answer.
