@@ -34,7 +34,15 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
     let with_hint = |error: AskError| {
         let failure = Failure::from(error);
         let is_unknown = failure.kind == FailureKind::UnknownReference && is_unquoted;
-        if is_unknown { failure.hint("to ask about this project, put the question in quotes") } else { failure }
+        if is_unknown {
+            failure.hint(format!(
+                "to ask about this project: rethread ask '{} {}'",
+                args.first,
+                args.question.join(" ")
+            ))
+        } else {
+            failure
+        }
     };
     if args.dry_run {
         let plan = engine.questions().plan(&request).map_err(with_hint)?;

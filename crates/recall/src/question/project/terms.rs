@@ -8,6 +8,8 @@ use crate::cues::word_weight;
 const MAX_TERMS: usize = 64;
 /// Weight of a word that no text has, at most, compared with the heaviest one that some text has.
 const MAX_UNKNOWN_SHARE: f32 = 1.2;
+/// Share of that in a question in another language: its words are no names, and sessions are mostly in English.
+const FOREIGN_SHARE: f32 = 0.25;
 /// Weight of a word that says which kind of answer is wanted, not what about.
 const CUE_WEIGHT: f32 = 0.2;
 
@@ -56,7 +58,7 @@ const CUE_WORDS: &str = "behind concern concerns deal discussion handle handling
     when work worked working works wrong yesterday yet";
 
 /// Words of general meaning: they describe, but do not name what the question is about.
-const GENERAL_WORDS: &str = "approach framework library thing things tool actual actually already anymore anyway anywhere became become becomes big bigger code directly ever everything exist \
+const GENERAL_WORDS: &str = "abandon abandoned ditch ditched drop dropped dropping gone switch switched approach framework library thing things tool actual actually already anymore anyway anywhere became become becomes big bigger code directly ever everything exist \
     exists fine good hard hold holds immediately large live lives look looks mean means new now often old planned put \
     right seem seems simply small somewhere sort still straight supposed sure think tried try turn turned whatever";
 /// Weight of such a word.
@@ -197,7 +199,7 @@ impl QuestionTerms {
         let heaviest = heaviest.fold(0.0, f32::max) * MAX_UNKNOWN_SHARE;
         for (at, weight) in weights.iter_mut().enumerate() {
             if !is_known(at) && heaviest > 0.0 {
-                *weight = weight.min(heaviest);
+                *weight = weight.min(if self.is_english { heaviest } else { heaviest * FOREIGN_SHARE });
             }
         }
         let total = weights.iter().sum::<f32>();
