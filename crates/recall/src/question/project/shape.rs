@@ -10,7 +10,7 @@ const CLEAR_POINTS: f32 = 3.0;
 
 /// Patterns of words, each with the memory it speaks for and how strongly. A `*` ends a word beginning, `..` skips
 /// words, `|` separates alternatives.
-const PATTERNS: [(MemoryKind, f32, &str); 122] = [
+const PATTERNS: [(MemoryKind, f32, &str); 123] = [
     (Fix, 2.0, "fix*|solv*|solution*|resolv*|workaround*|repair*|remed*"),
     (Fix, 2.0, "get rid"),
     (Fix, 2.0, "go .. away|goes .. away|went .. away"),
@@ -135,6 +135,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 122] = [
     (Cause, 0.7, "matter*|effect*"),
     (Fix, 1.0, "handle*|sort* out|sorted|cope*|tackl*|made .. go|makes .. go"),
     (Fix, 2.0, "what did we do|what did i do|what do we do|what do i do"),
+    (Fix, 1.0, "get .. to|got .. to|get .. running|got .. running|get .. going|got .. going"),
     (Fix, 0.7, "did we ever|have we ever|have we seen"),
     (Cause, 1.0, "what .. up with|why was|why were|why couldn't|why did"),
     (Decision, 1.5, "why .. no|why .. don't|why .. doesn't|why .. not in"),
@@ -331,6 +332,20 @@ mod tests {
             Session,
             &["what were we working on?", "where did we stop", "what did we do yesterday?", "what is left to do"],
         );
+    }
+
+    #[test]
+    fn missing_apostrophes_change_nothing() {
+        for (typed, meant) in [
+            ("whats left to do", "what's left to do"),
+            ("why dont we use redis", "why don't we use redis"),
+            ("hows the login fixed", "how's the login fixed"),
+        ] {
+            assert_eq!(QuestionShape::parse(typed).likelihood, QuestionShape::parse(meant).likelihood, "{typed}");
+        }
+        check(Fix, &["whats the remedy for ENOSPC", "how'd we get past the nil map panic"]);
+        check(Decision, &["what was the outcome of the cache discussion", "thinking of redis, any objections?"]);
+        check(Session, &["which test is red right now?", "what's the status of the importer"]);
     }
 
     #[test]

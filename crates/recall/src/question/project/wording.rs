@@ -212,3 +212,41 @@ fn contains_words(text: &str, part: &str) -> bool {
         |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
     quote::repeats(part, text) || letters(text).contains(&letters(part))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fix_reads_as_what_was_done() {
+        for (description, expected) in [
+            ("ran `cargo add regex`", "running `cargo add regex`"),
+            ("src/db.ts: max: 5 → max: 20; wrote b.ts", "changing src/db.ts: max: 5 → max: 20; writing b.ts"),
+            ("edited a.rs", "editing a.rs"),
+            ("restarted the daemon: it hung", "restarted the daemon: it hung"),
+        ] {
+            assert_eq!(done_words(description), expected);
+        }
+    }
+
+    #[test]
+    fn a_phrase_has_no_stop_at_its_end() {
+        assert_eq!(phrase("The pool is too small.", 80), "The pool is too small");
+        assert_eq!([phrase("wait...", 80), phrase(".", 80)], ["wait...", "."]);
+    }
+
+    #[test]
+    fn times_that_are_kept_are_days() {
+        let at = Timestamp::from_millis(1_772_000_000_000);
+        let later = Timestamp::from_millis(at.as_millis() + 3 * 86_400_000);
+        assert_eq!(origin(Some("login"), Some(at), AnswerTimes::Ages(later)), "(session \"login\", 3d ago)");
+        assert_eq!(origin(None, Some(at), AnswerTimes::Days), "(2026-02-25)");
+    }
+
+    #[test]
+    fn files_are_named_without_the_project() {
+        let text = "src/a.ts imports /home/dev/shop/src/b.ts";
+        assert_eq!(without_project(text, Some("/home/dev/shop")), "src/a.ts imports src/b.ts");
+        assert_eq!(without_project(text, Some("/")), text);
+    }
+}
