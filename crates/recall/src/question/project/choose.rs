@@ -26,6 +26,8 @@ const MAX_SENTENCES: usize = 9;
 const MAX_CHARS: usize = 2_100;
 /// Characters of a citation beside a sentence.
 const CITATION_CHARS: usize = 32;
+/// Added to the score of a decision or rule that has all words of the question.
+const WHOLE_BONUS: f32 = 0.25;
 /// Items below this share of the best score are not shown.
 const MIN_SHARE_OF_BEST: f32 = 0.55;
 /// Sentences of its exchange that are quoted with a fact.
@@ -151,7 +153,8 @@ impl Chooser<'_> {
             let newness = 0.03 * (1.0 - age as f32 / count);
             let of_exchange = self.score_of_exchange(candidate, coverage, candidates);
             let of_fact = (is_about && is_listed).then(|| {
-                let fit = if is_list { 0.7 } else { 0.65 * coverage + named_weight * candidate.named };
+                let whole = if self.asks_for_verdict() { WHOLE_BONUS * (coverage - 0.8).max(0.0) / 0.2 } else { 0.0 };
+                let fit = if is_list { 0.7 } else { 0.65 * coverage + whole.max(named_weight * candidate.named) };
                 (fit + self.search_bonus(candidate)) * (0.5 + 0.5 * likelihood) * candidate.trust
             });
             if let Some(score) = of_fact.into_iter().chain(of_exchange).reduce(f32::max) {
@@ -297,7 +300,13 @@ impl Chooser<'_> {
             let has_topic = self.shape.asks_what_fails && !found.open_errors.is_empty()
                 || self.terms.topic_len_of(self.terms.find(&item.to_line(), splitter)) > 0;
             let strangeness = if has_topic { 0.0 } else { 0.6 * topics };
-            items.push(AnswerItem { score: 0.95 * likelihood / (1.0 + strangeness) - 0.05 * at as f32, ..item });
+            let score = 0.95 * likelihood / (1.0 + strangeness) - 0.05 * at as f32;
+            // What is left of something is said at the end of its session, wherever the session mentions it.
+            let of_passage = self.passages.iter().filter(|passage| {
+                has_topic && self.evidence.exchanges[passage.exchange].session.id == found.session.id
+            });
+            let of_passage = of_passage.map(|passage| passage.item.score * self.passage_weight() + 0.03);
+            items.push(AnswerItem { score: of_passage.fold(score, f32::max), ..item });
         }
         items
     }

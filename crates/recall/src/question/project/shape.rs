@@ -10,7 +10,7 @@ const CLEAR_POINTS: f32 = 3.0;
 
 /// Patterns of words, each with the memory it speaks for and how strongly. A `*` ends a word beginning, `..` skips
 /// words, `|` separates alternatives.
-const PATTERNS: [(MemoryKind, f32, &str); 123] = [
+const PATTERNS: [(MemoryKind, f32, &str); 124] = [
     (Fix, 2.0, "fix*|solv*|solution*|resolv*|workaround*|repair*|remed*"),
     (Fix, 2.0, "get rid"),
     (Fix, 2.0, "go .. away|goes .. away|went .. away"),
@@ -22,6 +22,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 123] = [
     (Fix, 1.0, "what to do|how to handle|how do i handle|how do we handle"),
     (Fix, 1.0, "how .. work* again|make .. work|get .. working|got .. working|make .. pass|got .. pass*"),
     (Fix, 1.0, "how did|how was|how were|how do"),
+    (Fix, 0.7, "how did we|how did i|how did you|how'd we|how'd i|what was done about|what .. done about"),
     (Fix, 0.7, "silenc*|address*|overc*"),
     (Cause, 1.0, "why"),
     (Cause, 2.0, "why .. fail*|why .. error*|why .. crash*|why .. break*|why .. broke*|why .. hang*|why .. hung"),
@@ -133,7 +134,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 123] = [
     (Session, 0.7, "before|previous*"),
     (File, 0.7, "author*|owner*|blame"),
     (Cause, 0.7, "matter*|effect*"),
-    (Fix, 1.0, "handle*|sort* out|sorted|cope*|tackl*|made .. go|makes .. go"),
+    (Fix, 1.0, "handle*|sort* .. out|sorted|cope*|tackl*|made .. go|makes .. go"),
     (Fix, 2.0, "what did we do|what did i do|what do we do|what do i do"),
     (Fix, 1.0, "get .. to|got .. to|get .. running|got .. running|get .. going|got .. going"),
     (Fix, 0.7, "did we ever|have we ever|have we seen"),
