@@ -156,7 +156,7 @@ fn memory_is_searched_and_hits_are_read() {
         "{answer}"
     );
     let answer = client.text("ask_memory", &json!({"question": "how did we fix the squeaking sluice gate?"}));
-    assert!(answer.contains("Fixed by ran `mkdir greased`"), "{answer}");
+    assert!(answer.contains("Fixed by running `mkdir greased`"), "{answer}");
     let nothing = client.text("ask_memory", &json!({"question": "which color has the zeppelin?"}));
     assert!(nothing.contains("Nothing is known about that."), "{nothing}");
     let fix = client.text("find_fix", &json!({"error": "error: the sluice gate squeaks"}));

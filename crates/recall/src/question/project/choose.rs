@@ -91,7 +91,8 @@ pub fn answer_from_evidence(
     let mut splitter = TermSplitter::default();
     let terms = QuestionTerms::of(question, &mut splitter);
     let (quoted, known) = passages(&evidence.exchanges, shape, &terms, &mut splitter, times);
-    let chooser = Chooser { shape, terms: &terms, evidence, passages: &quoted, known, times };
+    let asks_what_fails = question.split(|c: char| !c.is_alphanumeric()).any(names_failure);
+    let chooser = Chooser { shape, terms: &terms, evidence, passages: &quoted, known, asks_what_fails, times };
     let facts = chooser.facts(&mut splitter);
     let mut items = chooser.fact_items(&facts);
     items.extend(chooser.file_items(&mut splitter));
@@ -116,6 +117,8 @@ struct Chooser<'a> {
     passages: &'a [PassageCandidate],
     /// Terms of the question that the exchanges have.
     known: TermSet,
+    /// Whether the question asks for what does not work yet.
+    asks_what_fails: bool,
     times: AnswerTimes,
 }
 
@@ -297,7 +300,7 @@ impl Chooser<'_> {
         let mut items = Vec::new();
         for (at, found) in self.evidence.sessions.iter().take(MAX_ITEMS).enumerate() {
             let Some(item) = session_item(found, is_short, self.times) else { continue };
-            let has_topic = self.shape.asks_what_fails && !found.open_errors.is_empty()
+            let has_topic = self.asks_what_fails && !found.open_errors.is_empty()
                 || self.terms.topic_len_of(self.terms.find(&item.to_line(), splitter)) > 0;
             let strangeness = if has_topic { 0.0 } else { 0.6 * topics };
             let score = 0.95 * likelihood / (1.0 + strangeness) - 0.05 * at as f32;
@@ -385,6 +388,12 @@ impl ProjectAnswer {
         }
         Self { items, ..self.clone() }
     }
+}
+
+/// Whether a word says that something does not work.
+fn names_failure(word: &str) -> bool {
+    let word = word.to_lowercase();
+    matches!(word.as_str(), "red" | "broken") || word.starts_with("fail") || word.starts_with("error")
 }
 
 fn confidence(best: f32) -> Confidence {

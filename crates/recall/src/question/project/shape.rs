@@ -165,8 +165,6 @@ pub struct QuestionShape {
     pub asks_when: bool,
     /// Whether it asks for a reason.
     pub asks_why: bool,
-    /// Whether it asks for what does not work yet.
-    pub asks_what_fails: bool,
     /// Whether it may be, or have in it, a printed error.
     pub may_quote_error: bool,
 }
@@ -196,9 +194,8 @@ impl QuestionShape {
         let asks_when = words.first().is_some_and(|first| matches!(first.split('\'').next(), Some("when" | "who")))
             || lower.contains("how long ago");
         let asks_why = matches_pattern(&words, "why") || lower.contains("how come") || lower.contains("reason");
-        let asks_what_fails = ["fail*", "red", "broken", "error*"].iter().any(|word| matches_pattern(&words, word));
         let may_quote_error = may_quote_error(question);
-        Self { likelihood, files, asks_when, asks_why, asks_what_fails, may_quote_error }
+        Self { likelihood, files, asks_when, asks_why, may_quote_error }
     }
 
     /// How likely this memory is to answer, 0 to 1.
@@ -342,7 +339,8 @@ mod tests {
             ("why dont we use redis", "why don't we use redis"),
             ("hows the login fixed", "how's the login fixed"),
         ] {
-            assert_eq!(QuestionShape::parse(typed).likelihood, QuestionShape::parse(meant).likelihood, "{typed}");
+            let kinds = |question: &str| MemoryKind::ALL.map(|kind| QuestionShape::parse(question).is_mostly(kind));
+            assert_eq!(kinds(typed), kinds(meant), "{typed}");
         }
         check(Fix, &["whats the remedy for ENOSPC", "how'd we get past the nil map panic"]);
         check(Decision, &["what was the outcome of the cache discussion", "thinking of redis, any objections?"]);
