@@ -160,7 +160,7 @@ mod tests {
             .with(|fact| fact.trust = Trust::Human);
         let all = decisions(&[rule]);
         let found = |prompt: &str| decision_for_question(prompt, &all).is_some();
-        assert!(found("snapshot tests ok for the dashboard?") && found("is it fine to write a snapshot test?"));
+        assert!(found("snapshot tests ok for the dashboard?") && found("are snapshot tests allowed?"));
         for prompt in
             ["are tests ok?", "write snapshot tests", "why do the snapshot tests fail?", "snapshot of the db?"]
         {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rethread_model::{Entry, EntryKind, Session};
 
-use super::quotes::{is_question, is_telling, quoted};
+use super::quotes::{is_informative, is_question, quoted};
 use super::shape::QuestionShape;
 use super::terms::{QuestionTerms, TermRarity, TermSet, TermSplitter};
 use super::wording::{AnswerTimes, origin};
@@ -176,7 +176,7 @@ fn is_quotable(entry: &Entry) -> bool {
         .tool
         .as_ref()
         .is_some_and(|tool| tool.name.contains("rethread") || tool.target.trim_start().starts_with("rethread "));
-    is_said && !is_own && entry.tool.as_ref().map_or(!entry.text.trim().is_empty(), is_telling)
+    is_said && !is_own && entry.tool.as_ref().map_or(!entry.text.trim().is_empty(), is_informative)
 }
 
 /// Byte ranges of the sentences and lines of a text.

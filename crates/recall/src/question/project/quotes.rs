@@ -30,8 +30,8 @@ pub(super) fn quoted(entry: &Entry, part: &str, chars: usize, project: Option<&s
     format!("{speaker}: \"{}\"", phrase(&without_project(&text, project), chars))
 }
 
-/// Whether a call is worth quoting: reading a file, or changing it without saying what, tells nothing.
-pub(super) fn is_telling(tool: &ToolUse) -> bool {
+/// Whether a call is worth quoting: reading a file, or changing it without saying what, says nothing.
+pub(super) fn is_informative(tool: &ToolUse) -> bool {
     match tool.kind {
         Some(ToolKind::Read | ToolKind::Search) => !is_ok(tool),
         Some(ToolKind::Edit | ToolKind::Write) => tool.body.is_some() || !is_ok(tool),

@@ -8,6 +8,9 @@ const BASE_LIKELIHOOD: f32 = 0.35;
 /// Points from which the wording leaves no doubt.
 const CLEAR_POINTS: f32 = 3.0;
 
+/// Points of a word that alone speaks clearly for a memory.
+const CLEAR_WORD_POINTS: f32 = 2.0;
+
 /// Patterns of words, each with the memory it speaks for and how strongly. A `*` ends a word beginning, `..` skips
 /// words, `|` separates alternatives.
 const PATTERNS: [(MemoryKind, f32, &str); 124] = [
@@ -213,6 +216,13 @@ impl QuestionShape {
         let own = self.likelihood(kind);
         own > BASE_LIKELIHOOD && self.likelihood.iter().all(|other| *other <= own)
     }
+}
+
+/// Whether a word alone speaks clearly for a memory: it says which kind of answer is wanted, and not about what.
+pub(super) fn names_memory(word: &str) -> bool {
+    let clear = PATTERNS.iter().filter(|(_, points, _)| *points >= CLEAR_WORD_POINTS);
+    let mut words = clear.flat_map(|(_, _, pattern)| pattern.split('|')).filter(|pattern| !pattern.contains(' '));
+    words.any(|pattern| pattern.strip_suffix('*').map_or(word == pattern, |beginning| word.starts_with(beginning)))
 }
 
 /// Whether the words match a pattern anywhere.

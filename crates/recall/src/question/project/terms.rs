@@ -2,6 +2,7 @@
 
 use rethread_index::words::{WordList, WordSplitter};
 
+use super::shape::names_memory;
 use crate::cues::word_weight;
 
 /// More words than this are a pasted text; the first ones say what it is about.
@@ -46,8 +47,8 @@ const SYNONYMS: [&str; 28] = [
 ];
 
 /// Words of a question that name the kind of answer.
-const CUE_WORDS: &str = "behind concern concerns deal discussion handle handling happening objection objections outcome remedy sorted \
-    story thinking thoughts stance verdict opinion table candidate continue option outstanding pending progress recap remind resume status summarize summary unfinished ago catch leave next open step steps off again agree agreed allowed always answer answered avoid avoided avoiding before break breaks broke broken \
+const CUE_WORDS: &str = "behind concern concerns deal discussion handle handling happening objection objections outcome sorted \
+    story thinking thoughts ok stance verdict opinion table candidate continue option outstanding pending progress recap remind resume status summarize summary unfinished ago catch leave next open step steps off again agree agreed allowed always answer answered avoid avoided avoiding before break breaks broke broken \
     cause caused causes causing change changed changes changing choice choose chose chosen come convention \
     conventions day decide decided decision decisions edit edited error errors exactly fail failed failing \
     fails failure failures fix fixed fixes fixing forbidden handle handled happen happened happens help helped \
@@ -107,7 +108,7 @@ impl QuestionTerms {
                 continue;
             }
             let before = word_before(question, word.start);
-            let weight = if is_listed(CUE_WORDS, &raw) {
+            let weight = if is_listed(CUE_WORDS, &raw) || names_memory(&raw) {
                 CUE_WEIGHT
             } else if is_listed(GENERAL_WORDS, &raw) {
                 GENERAL_WEIGHT

@@ -1,4 +1,4 @@
-//! Finds the decision or rule that a question is about by its words alone, for answers that nobody asked us for.
+//! Finds the decision or rule that a question is about by its words alone, without searching the sessions.
 
 use rethread_model::{FactState, Trust};
 
