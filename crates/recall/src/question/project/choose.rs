@@ -336,6 +336,14 @@ impl Chooser<'_> {
         verdicts.into_iter().any(|kind| self.shape.likelihood(kind) >= LIKELY)
     }
 
+    /// What fixed the only error of an exchange: it shows what the error was, and often why it occurred.
+    fn only_fix_of(&self, passage: &PassageCandidate, facts: &[FactCandidate]) -> Option<AnswerSentence> {
+        let is_fix = |fact: &&FactCandidate| fact.memory == MemoryKind::Fix && fact.trust >= MIN_LEADING_TRUST;
+        let mut fixes = facts.iter().filter(is_fix).filter(|fact| self.is_in(passage, fact));
+        let first = fixes.next()?;
+        if fixes.next().is_some() { None } else { first.sentences.first().cloned() }
+    }
+
     fn passage_items(&self, facts: &[FactCandidate]) -> Vec<AnswerItem> {
         let closed: Vec<&FactCandidate> = facts.iter().filter(|fact| fact.closed_by.is_some()).collect();
         let is_outdated =
@@ -347,7 +355,10 @@ impl Chooser<'_> {
         for passage in fitting {
             let session = self.evidence.exchanges[passage.exchange].session.id;
             let weight = if is_outdated(passage) { weight * OUTDATED_WEIGHT } else { weight };
-            let item = AnswerItem { score: passage.item.score * weight, ..passage.item.clone() };
+            let mut item = AnswerItem { score: passage.item.score * weight, ..passage.item.clone() };
+            if self.shape.is_mostly(MemoryKind::Cause) {
+                item.sentences.extend(self.only_fix_of(passage, facts));
+            }
             match items.iter_mut().find(|(other, _)| *other == session) {
                 // Exchanges of one session about the same are one item.
                 Some((_, first)) if first.sentences.len() + item.sentences.len() <= MAX_PASSAGE_SENTENCES => {

@@ -376,6 +376,8 @@ impl PartFinder<'_> {
         }
         let kind = match entry.kind {
             EntryKind::Call => CALL_WEIGHT,
+            // Who asks what is wanted asks for the words of a human.
+            EntryKind::Prompt if self.shape.is_mostly(MemoryKind::Preference) && !is_question(text) => 1.0,
             EntryKind::Prompt | EntryKind::Task => 0.85,
             EntryKind::Summary | EntryKind::Recap => 0.9,
             _ => 1.0,
@@ -410,8 +412,10 @@ impl PartFinder<'_> {
             ]
         } else if self.shape.is_mostly(MemoryKind::Fix) {
             &["fix", "changed", "replaced", "added", "resolved", "solution", "now pass", "the issue", "root cause"]
-        } else if self.shape.is_mostly(MemoryKind::Decision) || self.shape.is_mostly(MemoryKind::Preference) {
+        } else if self.shape.is_mostly(MemoryKind::Decision) {
             &["decided", "instead", "go with", "let's", "recommend", "prefer", "chose", "because", "should", "don't"]
+        } else if self.shape.is_mostly(MemoryKind::Preference) {
+            &["instead", "prefer", "should", "don't", "never", "always", "only ", "must", "no ", "please"]
         } else {
             &[]
         }

@@ -13,7 +13,7 @@ const CLEAR_WORD_POINTS: f32 = 2.0;
 
 /// Patterns of words, each with the memory it speaks for and how strongly. A `*` ends a word beginning, `..` skips
 /// words, `|` separates alternatives.
-const PATTERNS: [(MemoryKind, f32, &str); 124] = [
+const PATTERNS: [(MemoryKind, f32, &str); 126] = [
     (Fix, 2.0, "fix*|solv*|solution*|resolv*|workaround*|repair*|remed*"),
     (Fix, 2.0, "get rid"),
     (Fix, 2.0, "go .. away|goes .. away|went .. away"),
@@ -145,8 +145,10 @@ const PATTERNS: [(MemoryKind, f32, &str); 124] = [
     (Decision, 1.5, "why .. no|why .. don't|why .. doesn't|why .. not in"),
     (Decision, 1.5, "objection*|thinking of|considering|an idea|good idea|bad idea|worth|thoughts on|ok with"),
     (Decision, 1.0, "the deal|the story|what .. about|settl*|agreed"),
-    (Decision, 1.5, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
-    (Preference, 1.5, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
+    (Decision, 0.7, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
+    (Preference, 0.7, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
+    (Preference, 1.0, "ok|okay|fine"),
+    (Decision, 1.0, "ok|okay|fine"),
     (Preference, 1.0, "how big|how long may|how long should|how many|max|maximum|limit|may .. be|must|need to ask"),
     (Preference, 0.7, "how do we|how do i|how should|can .. tests|are .. allowed"),
     (
