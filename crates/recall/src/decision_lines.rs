@@ -12,7 +12,11 @@ const NAME_CHARS: usize = 40;
 
 /// `- [5d ago] storage: decided: "use SQLite for the index", because "…" (rethread show …)`.
 pub fn decision_line(decision: &Decision, now: Timestamp) -> String {
-    let verb = if decision.predicate == Predicate::Prefers { "the user prefers" } else { "decided" };
+    let verb = match decision.predicate {
+        Predicate::Prefers => "the user prefers",
+        Predicate::Forbids => "the user does not want this",
+        _ => "decided",
+    };
     line(decision, verb, now)
 }
 

@@ -91,10 +91,10 @@ pub use name_lookup::{NameLookup, NameMatch, ReferenceForm, ReferenceMatch, Refe
 pub use pairs::pair_tool_results;
 pub use query::{HitKind, SearchQuery, UnknownHitKind};
 pub use question::{
-    AnswerItem, AnswerSentence, Citation, CitedAnswer, Confidence, Exchange, MAX_CITATIONS, MAX_EXCERPT_CHARS,
-    MemoryKind, PROJECT_SYSTEM_PROMPT, ProjectAnswer, ProjectEvidence, QuestionPrompt, QuestionShape, RuleEvidence,
-    SentenceSource, SerializedSession, SessionEvidence, SourcePlace, answer_from_evidence, answer_schema,
-    extractive_answer, project_answer_schema, project_prompt, question_prompt, serialize_session,
+    AnswerItem, AnswerSentence, AnswerTimes, Citation, CitedAnswer, Confidence, Exchange, MAX_CITATIONS,
+    MAX_EXCERPT_CHARS, MemoryKind, PROJECT_SYSTEM_PROMPT, ProjectAnswer, ProjectEvidence, QuestionPrompt,
+    QuestionShape, RuleEvidence, SentenceSource, SerializedSession, SessionEvidence, SourcePlace, answer_from_evidence,
+    answer_schema, extractive_answer, project_answer_schema, project_prompt, question_prompt, serialize_session,
 };
 pub use quote::{format_age, quote_short};
 pub use recent_memory::{

@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use rethread_llm::{AnswerSchema, ChatRequest, NanoUsd};
 use rethread_model::{Tokens, is_unsafe_to_display};
 use rethread_recall::{
-    AnswerItem, AnswerSentence, PROJECT_SYSTEM_PROMPT, ProjectAnswer, QuestionShape, SentenceSource,
-    answer_from_evidence, project_answer_schema, project_prompt,
+    AnswerItem, AnswerSentence, AnswerTimes, PROJECT_SYSTEM_PROMPT, ProjectAnswer, ProjectEvidence, QuestionShape,
+    SentenceSource, answer_from_evidence, project_answer_schema, project_prompt,
 };
 use rethread_store::{PROJECT_QUESTION_MARK, ReadStore, SessionNumber, SessionQuestion, SessionScope};
 use serde_json::Value;
@@ -58,22 +58,41 @@ pub struct ProjectAskPlan {
 struct PreparedProjectQuestion {
     store: Option<ReadStore>,
     question: String,
+    shape: QuestionShape,
+    found: ProjectEvidence,
+    /// The evidence as it is shown without a model.
     evidence: ProjectAnswer,
+}
+
+/// Evidence as a model gets it: with days instead of ages, because its answer is kept.
+struct ModelEvidence {
+    answer: ProjectAnswer,
     /// Under which the answer is cached: the session of the best evidence, its change number, and the question.
     cache_key: Option<(SessionNumber, u64, String)>,
 }
 
-impl PreparedProjectQuestion {
+impl ModelEvidence {
     fn cache_key(&self) -> Option<SessionQuestion<'_>> {
         let (session, change, question) = self.cache_key.as_ref()?;
         Some(SessionQuestion { session: *session, change: *change, question })
     }
 
-    fn cached_answer(&self, model: &str) -> Result<Option<ProjectAnswer>, EngineError> {
-        let (Some(store), Some(key)) = (&self.store, self.cache_key()) else { return Ok(None) };
+    fn cached_answer(&self, store: Option<&ReadStore>, model: &str) -> Result<Option<ProjectAnswer>, EngineError> {
+        let (Some(store), Some(key)) = (store, self.cache_key()) else { return Ok(None) };
         let cached = store.cached_answer(key, Some(model))?;
         let value = cached.and_then(|(_, text)| serde_json::from_str::<Value>(&text).ok());
-        Ok(value.and_then(|value| ProjectAnswer::from_model_json(&value, &self.evidence).ok()))
+        Ok(value.and_then(|value| ProjectAnswer::from_model_json(&value, &self.answer).ok()))
+    }
+}
+
+impl PreparedProjectQuestion {
+    fn for_model(&self, scope: &SessionScope) -> Result<ModelEvidence, EngineError> {
+        let answer = answer_from_evidence(&self.question, &self.shape, &self.found, AnswerTimes::Days);
+        let cache_key = match &self.store {
+            Some(store) => cache_key(store, &self.question, scope, &answer)?,
+            None => None,
+        };
+        Ok(ModelEvidence { answer, cache_key })
     }
 }
 
@@ -95,19 +114,20 @@ impl QuestionService<'_> {
         };
         let Some(model) = model else { return Ok(answered(prepared.evidence.within_one_screen(), None, false)) };
         let name = model.chat.model().to_owned();
-        if let Some(answer) = prepared.cached_answer(&name)? {
+        let evidence = prepared.for_model(scope)?;
+        if let Some(answer) = evidence.cached_answer(prepared.store.as_ref(), &name)? {
             return Ok(answered(answer, Some(name), true));
         }
         self.count_call(request, || {
-            let chat = project_request(&prepared, &model);
+            let chat = project_request(&prepared.question, &evidence.answer, &model);
             let ledger = self.engine.models().meter()?;
             let schema = project_answer_schema();
             let shape = AnswerSchema { name: "answer", schema: &schema };
-            let check = |value: &Value| ProjectAnswer::from_model_json(value, &prepared.evidence).map(|_| ());
+            let check = |value: &Value| ProjectAnswer::from_model_json(value, &evidence.answer).map(|_| ());
             let written = model.chat.complete_checked(&chat, &shape, &ledger, &mut { check })?;
             let answer =
-                ProjectAnswer::from_model_json(&written.value, &prepared.evidence).map_err(AskError::InvalidOutput)?;
-            if let Some(key) = prepared.cache_key() {
+                ProjectAnswer::from_model_json(&written.value, &evidence.answer).map_err(AskError::InvalidOutput)?;
+            if let Some(key) = evidence.cache_key() {
                 let text = without_secrets(&written.value.to_string());
                 let saved = self.engine.writer()?.cache_answer(key, &name, &text, self.engine.now());
                 saved.map_err(EngineError::from)?;
@@ -127,8 +147,9 @@ impl QuestionService<'_> {
             return Ok(ProjectAskPlan { model, planned, refusal_reason, cached: false, bytes: 0, sentences });
         };
         let name = model.chat.model().to_owned();
-        let cached = prepared.cached_answer(&name)?.is_some();
-        let chat = project_request(&prepared, &model);
+        let evidence = prepared.for_model(scope)?;
+        let cached = evidence.cached_answer(prepared.store.as_ref(), &name)?.is_some();
+        let chat = project_request(&prepared.question, &evidence.answer, &model);
         let planned = model.chat.estimate(&chat);
         let refusal_reason = self.engine.models().meter()?.check_budget(&planned).err().map(|error| error.to_string());
         Ok(ProjectAskPlan {
@@ -136,22 +157,21 @@ impl QuestionService<'_> {
             planned: Some(planned.into()),
             refusal_reason: refusal_reason.filter(|_| !cached),
             cached,
-            bytes: project_prompt(&prepared.question, &prepared.evidence).len() as u64,
+            bytes: project_prompt(&prepared.question, &evidence.answer).len() as u64,
             sentences,
         })
     }
 
     fn prepare_project(self, request: &AskRequest, scope: &SessionScope) -> Result<PreparedProjectQuestion, AskError> {
         let question = checked_question(request)?;
-        let Some(store) = self.engine.reader()? else {
-            let evidence = ProjectAnswer::nothing();
-            return Ok(PreparedProjectQuestion { store: None, question, evidence, cache_key: None });
-        };
         let shape = QuestionShape::parse(&question);
-        let found = self.project_evidence(&store, &question, &shape, scope, request.asker.as_ref())?;
-        let evidence = answer_from_evidence(&question, &shape, &found, self.engine.now());
-        let cache_key = cache_key(&store, &question, scope, &evidence)?;
-        Ok(PreparedProjectQuestion { store: Some(store), question, evidence, cache_key })
+        let store = self.engine.reader()?;
+        let found = match &store {
+            Some(store) => self.project_evidence(store, &question, &shape, scope, request.asker.as_ref())?,
+            None => ProjectEvidence::default(),
+        };
+        let evidence = answer_from_evidence(&question, &shape, &found, AnswerTimes::Ages(self.engine.now()));
+        Ok(PreparedProjectQuestion { store, question, shape, found, evidence })
     }
 }
 
@@ -169,11 +189,8 @@ fn cache_key(
     for sentence in evidence.items.iter().flat_map(|item| &item.sentences) {
         for source in &sentence.sources {
             source.citation().hash(&mut hasher);
-            // A line of a session never changes, a line of a file may.
-            if source.session().is_none() {
-                sentence.text.hash(&mut hasher);
-            }
         }
+        sentence.text.hash(&mut hasher);
     }
     let project = match scope {
         SessionScope::Project(project) => project.as_str(),
@@ -184,8 +201,8 @@ fn cache_key(
     Ok(Some((session, store.last_change(session)?, key)))
 }
 
-fn project_request(prepared: &PreparedProjectQuestion, model: &ConfiguredModel) -> ChatRequest {
-    let prompt = project_prompt(&prepared.question, &prepared.evidence);
+fn project_request(question: &str, evidence: &ProjectAnswer, model: &ConfiguredModel) -> ChatRequest {
+    let prompt = project_prompt(question, evidence);
     own_request("question", PROJECT_SYSTEM_PROMPT, prompt, model.max_output_tokens.min(model.window / 4).max(1))
 }
 

@@ -6,6 +6,7 @@ mod agent_fixtures;
 mod agents_found;
 mod aliases;
 mod ask;
+mod ask_exchanges;
 mod ask_project;
 mod ask_wordings;
 mod asking_session;

@@ -47,7 +47,7 @@ pub(super) static SUBCOMMAND_PROGRAMS: WordTable = WordTable::new(
      deno, nx, turbo, lerna, prisma, alembic, django-admin, flutter, dart, swift, xcodebuild, composer, \
      artisan, nix, ng, vercel, fly, flyctl, heroku, supabase, systemctl, service, ansible, cmake, meson, \
      ninja, bazel, buck, sbt, lein, stack, cabal, zig, hatch, tox, nox, ruff, biome, ultracite, wrangler, \
-     expo, sqlx, diesel, knex, drizzle-kit, sequelize, sam, serverless, eas, changeset, next, vite, ty",
+     playwright, cypress, dbt, flask, pre-commit, expo, sqlx, diesel, knex, drizzle-kit, sequelize, sam, serverless, eas, changeset, next, vite, ty",
 );
 
 /// Subcommands whose next word belongs to the name.

@@ -4,6 +4,7 @@ use rethread_model::{FactState, Predicate, Trust};
 
 use super::Decision;
 use super::names::{contains_name, name_form};
+use crate::question::decision_with_topic;
 
 /// A longer prompt asks for work, and its question is beside that.
 const MAX_PROMPT_CHARS: usize = 300;
@@ -45,7 +46,7 @@ const FRAME_WORDS: &str = "a about after again all allowed already an and any ar
 
 /// The open decision of a human that answers a question, if the prompt asks one. The newest of several.
 pub fn decision_for_question<'a>(prompt: &str, decisions: &'a [Decision]) -> Option<&'a Decision> {
-    let question = asked_question(prompt)?;
+    let Some(question) = asked_question(prompt) else { return decision_with_topic(prompt.trim(), decisions) };
     let topic = topic_words(&question);
     let may_answer = |one: &&Decision| {
         one.trust == Trust::Human
@@ -55,7 +56,8 @@ pub fn decision_for_question<'a>(prompt: &str, decisions: &'a [Decision]) -> Opt
     };
     let candidates: Vec<&Decision> = decisions.iter().filter(may_answer).collect();
     let named = candidates.iter().find(|one| names_option(&question, one));
-    named.or_else(|| candidates.iter().find(|one| covers_topic(one, &question, &topic))).copied()
+    let covered = || candidates.iter().find(|one| covers_topic(one, &question, &topic));
+    named.or_else(covered).copied().or_else(|| decision_with_topic(prompt.trim(), decisions))
 }
 
 /// The question of a short prompt, in lower case; `None` if it asks for something else.
@@ -147,6 +149,22 @@ mod tests {
             ("do we squash merges on main?", "squash merges"),
         ] {
             assert_eq!(answer(prompt).as_deref(), Some(expected), "{prompt}");
+        }
+    }
+
+    #[test]
+    fn a_question_with_all_words_of_a_rule_finds_it() {
+        let rule = known_fact("a", 1, Predicate::Forbids, (EntityKind::Preference, "snapshot tests"))
+            .state(FactState::Confirmed)
+            .detail("no snapshot tests for the dashboard")
+            .with(|fact| fact.trust = Trust::Human);
+        let all = decisions(&[rule]);
+        let found = |prompt: &str| decision_for_question(prompt, &all).is_some();
+        assert!(found("snapshot tests ok for the dashboard?") && found("are snapshot tests allowed?"));
+        for prompt in
+            ["are tests ok?", "write snapshot tests", "why do the snapshot tests fail?", "snapshot of the db?"]
+        {
+            assert!(!found(prompt), "{prompt}");
         }
     }
 

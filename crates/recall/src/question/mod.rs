@@ -9,9 +9,10 @@ mod serialize;
 
 pub use answer::{Citation, CitedAnswer, Confidence, MAX_CITATIONS, MAX_EXCERPT_CHARS};
 pub use extract::extractive_answer;
+pub(crate) use project::decision_with_topic;
 pub use project::{
-    AnswerItem, AnswerSentence, Exchange, MemoryKind, PROJECT_SYSTEM_PROMPT, ProjectAnswer, ProjectEvidence,
-    QuestionShape, RuleEvidence, SentenceSource, SessionEvidence, SourcePlace, answer_from_evidence,
+    AnswerItem, AnswerSentence, AnswerTimes, Exchange, MemoryKind, PROJECT_SYSTEM_PROMPT, ProjectAnswer,
+    ProjectEvidence, QuestionShape, RuleEvidence, SentenceSource, SessionEvidence, SourcePlace, answer_from_evidence,
     project_answer_schema, project_prompt,
 };
 pub use prompt::{QuestionPrompt, answer_schema, question_prompt};

@@ -7,7 +7,7 @@ use super::{JsonArgs, ScopeArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
-    /// Question about this project, in quotes; or the session to ask about
+    /// Question about this project, best in quotes; or the session to ask about
     #[arg(value_name = "QUESTION or REF")]
     pub(crate) first: String,
     /// Question about that session

@@ -1,17 +1,23 @@
 //! `ask` answers a question about a project or a session; `handoff` writes a note for continuing one elsewhere.
 
-use rethread_engine::{AskRequest, Engine, SessionScope};
+use rethread_engine::{AskError, AskRequest, Engine, SessionScope};
 
 use super::{CommandContext, Exit, explain_empty, scope};
 use crate::cli::ask::{AskArgs, HandoffArgs};
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 use crate::{json, render};
 
 pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let is_of_project = args.question.is_empty();
-    let (reference, question) =
-        if is_of_project { (String::new(), args.first.clone()) } else { (args.first.clone(), args.question.join(" ")) };
+    let is_unquoted = is_unquoted(args);
+    let is_of_project = args.question.is_empty()
+        || is_unquoted && opens_question(&args.first) && !is_name_of_session(&engine, &args.first);
+    let (reference, question) = if is_of_project {
+        let words: Vec<&str> = std::iter::once(&args.first).chain(&args.question).map(String::as_str).collect();
+        (String::new(), words.join(" "))
+    } else {
+        (args.first.clone(), args.question.join(" "))
+    };
     let request = AskRequest {
         reference,
         question,
@@ -25,8 +31,21 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
     if is_of_project {
         return ask_project(context, &engine, args, &request);
     }
+    let with_hint = |error: AskError| {
+        let failure = Failure::from(error);
+        let is_unknown = failure.kind == FailureKind::UnknownReference && is_unquoted;
+        if is_unknown {
+            failure.hint(format!(
+                "to ask about this project: rethread ask '{} {}'",
+                args.first,
+                args.question.join(" ")
+            ))
+        } else {
+            failure
+        }
+    };
     if args.dry_run {
-        let plan = engine.questions().plan(&request)?;
+        let plan = engine.questions().plan(&request).map_err(with_hint)?;
         if args.json.json {
             context.printer.json(&json::AskPlanJson::new(&plan))?;
         } else {
@@ -36,7 +55,7 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
         }
         return Ok(Exit::Done);
     }
-    let report = engine.questions().ask(&request)?;
+    let report = engine.questions().ask(&request).map_err(with_hint)?;
     let is_found = !(report.answer.is_extractive && report.answer.citations.is_empty());
     if args.json.json {
         context.printer.json(&json::AnswerJson::new(&report))?;
@@ -50,6 +69,21 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
         }
     }
     Ok(if is_found { Exit::Done } else { Exit::Nothing })
+}
+
+/// Whether a question of several words was typed without quotes, so that its first word stands where REF does.
+fn is_unquoted(args: &AskArgs) -> bool {
+    !args.question.is_empty()
+        && std::iter::once(&args.first).chain(&args.question).all(|word| !word.contains(char::is_whitespace))
+}
+
+/// Whether a word opens a question, so that it is hardly the name of a session.
+fn opens_question(word: &str) -> bool {
+    const WORDS: [&str; 26] = [
+        "are", "can", "could", "did", "do", "does", "has", "have", "how", "how's", "is", "may", "remind", "shall",
+        "should", "was", "were", "what", "what's", "when", "where", "which", "who", "whats", "why", "would",
+    ];
+    WORDS.contains(&word.to_lowercase().replace('’', "'").as_str())
 }
 
 /// Answers a question about all sessions in scope.
@@ -80,7 +114,7 @@ fn ask_project(
         context.printer.answer(&page)?;
         context.printer.note_line(&format!("\n{}", render::project_model_and_cost(&answered)));
     }
-    if is_name_of_session(engine, &args.first) {
+    if args.question.is_empty() && is_name_of_session(engine, &args.first) {
         context.printer.hint(&format!("to ask about that session: rethread ask '{}' QUESTION", args.first));
     }
     if !answered.answer.is_empty() {

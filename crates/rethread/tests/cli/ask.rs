@@ -66,6 +66,15 @@ fn one_argument_asks_the_whole_project() {
 }
 
 #[test]
+fn project_questions_may_be_typed_without_quotes() {
+    let home = read_home();
+    let words: Vec<&str> = QUESTION.split(' ').collect();
+    let unquoted = home.snapshot(&[&["ask"], &words[..], &["--all-projects"]].concat());
+    assert_eq!(unquoted, home.snapshot(&["ask", QUESTION, "--all-projects"]));
+    assert_snapshot!("unquoted_statement", home.snapshot(&["ask", "last", "line", "dropped"]));
+}
+
+#[test]
 fn failures_have_error_codes() {
     // E001-15
     let home = read_home();

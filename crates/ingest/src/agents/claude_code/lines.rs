@@ -330,18 +330,24 @@ fn is_bare_command(text: &str) -> bool {
     text.starts_with(['!', '#']) || (text.starts_with('/') && !text.contains(char::is_whitespace))
 }
 
-/// The answers a human gave to the agent's questions, one per line.
+/// The answers a human gave to the agent's questions, one per line, with the options that were not selected.
 fn question_answers(raw: &RawValue) -> Option<String> {
     #[derive(Deserialize)]
     struct QuestionAnswers {
         answers: serde_json::Map<String, serde_json::Value>,
+        #[serde(default)]
+        questions: serde_json::Value,
     }
     if raw.get().len() > MAX_ANSWER_BYTES || !raw.get().contains("\"answers\"") {
         return None;
     }
     let result: QuestionAnswers = serde_json::from_str(raw.get()).ok()?;
     let lines = result.answers.iter().map(|(question, answer)| match answer {
-        serde_json::Value::String(answer) => format!("{question} → {answer}"),
+        serde_json::Value::String(answer) => {
+            let others = options_not_selected(&result.questions, question, answer);
+            let others = if others.is_empty() { String::new() } else { format!(" (not {})", others.join(", ")) };
+            format!("{question} → {answer}{others}")
+        }
         other => format!("{question} → {other}"),
     });
     Some(lines.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
@@ -362,6 +368,16 @@ fn approved_plan(raw: &RawValue) -> Option<String> {
     let approved: ApprovedPlan =
         serde_json::from_str(raw.get()).ok().filter(|approved: &ApprovedPlan| !approved.is_agent)?;
     Some(format!("{APPROVED_PLAN}\n\n{}", clip(approved.plan.trim(), MAX_PLAN_CHARS)))
+}
+
+/// The other options of a question, if its answer is one of them; none if several may be selected.
+fn options_not_selected<'v>(questions: &'v serde_json::Value, question: &str, answer: &str) -> Vec<&'v str> {
+    let asked = questions.as_array().into_iter().flatten().find(|one| one["question"].as_str() == Some(question));
+    let Some(asked) = asked.filter(|asked| asked["multiSelect"] != true) else { return Vec::new() };
+    let options = asked["options"].as_array().into_iter().flatten();
+    let (selected, others): (Vec<&str>, Vec<&str>) =
+        options.filter_map(|option| option["label"].as_str()).partition(|label| *label == answer);
+    if selected.is_empty() { Vec::new() } else { others }
 }
 
 /// Classifies the text blocks of one line together: system text is dropped, the rest becomes one text.

@@ -21,6 +21,8 @@ const MAX_SUBJECT_CHARS: usize = 60;
 pub(super) struct AnsweredForm {
     pub(super) question: String,
     pub(super) answer: String,
+    /// The options that were not selected, as listed after the answer.
+    pub(super) others: Option<String>,
 }
 
 /// What an answer decides.
@@ -62,7 +64,10 @@ pub(super) fn form_answers(text: &str) -> Vec<AnsweredForm> {
 }
 
 pub(super) fn answered(question: &str, answer: &str) -> AnsweredForm {
-    AnsweredForm { question: question.trim().to_owned(), answer: answer.trim().to_owned() }
+    let answer = answer.trim();
+    let listed = answer.strip_suffix(')').and_then(|answer| answer.rsplit_once(" (not "));
+    let (answer, others) = listed.map_or((answer, None), |(answer, others)| (answer, Some(others.to_owned())));
+    AnsweredForm { question: question.trim().to_owned(), answer: answer.to_owned(), others }
 }
 
 fn is_question(text: &str) -> bool {
@@ -90,7 +95,9 @@ pub(super) fn form_decision(form: &AnsweredForm) -> Option<FormDecision> {
     if is_task || is_open {
         return None;
     }
-    let detail = format!("{} → {}", clip(&form.question, MAX_TEXT_CHARS), clip(&answer, MAX_TEXT_CHARS));
+    let others = form.others.as_deref().map(|others| format!(" (not {})", clip(others, MAX_TEXT_CHARS)));
+    let others = others.unwrap_or_default();
+    let detail = format!("{} → {}{others}", clip(&form.question, MAX_TEXT_CHARS), clip(&answer, MAX_TEXT_CHARS));
     let (subject, state) = match yes_or_no(&answer) {
         Some((state, rest)) if rest.split_whitespace().count() < 2 => {
             (topic(&form.question).or_else(|| asked_statement(&form.question))?, state)
@@ -138,7 +145,9 @@ fn is_non_answer(answer: &str) -> bool {
 /// Whether an answer is a yes or a no, and what follows it.
 fn yes_or_no(answer: &str) -> Option<(FactState, &str)> {
     let lower = answer.to_lowercase();
-    if ["not for now", "not now", "not yet", "later", "never", "no never"].iter().any(|later| lower.starts_with(later))
+    if ["not for now", "not now", "not yet", "later", "never", "no never", "god no", "hell no"]
+        .iter()
+        .any(|later| lower.starts_with(later))
     {
         return Some((FactState::Refuted, ""));
     }

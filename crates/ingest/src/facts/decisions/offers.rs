@@ -54,7 +54,7 @@ pub(super) enum TextEnding {
 pub(super) fn text_ending(text: &str, options: &[OfferedOption]) -> TextEnding {
     let lines = last_paragraph(text);
     let sentences = split_sentences(&lines);
-    let Some(last) = sentences.iter().rev().find(|one| one.is_question() || is_conditional(one)) else {
+    let Some(last) = sentences.iter().rev().find(|one| one.is_question() || is_conditional(one) || checks(one)) else {
         return recommended_at_end(&lines, options).map_or(TextEnding::Open, TextEnding::Recommendation);
     };
     let offer = || recommended_option(text, options).or_else(|| design_offer(text)).or_else(|| titled_section(text));
@@ -111,8 +111,10 @@ fn checks(sentence: &ProseSentence<'_>) -> bool {
         compile_pattern(
             r"\b(?:do(?:es)? (?:this|that|it|these|those|the) .{0,40}?(?:look|work|make sense|sound|match|seem|fit|address|capture)|
                 (?:looks?|sounds?|seems?) (?:good|right|ok|okay|reasonable|fine|correct)|(?:is|are) (?:this|that|these|those|you) (?:ok|okay|right|fine|happy|good|what you)|
-                do you agree|agree with|happy with|good to go|what do you think|your thoughts|shall we go this way)\b|
-                ^\W*(?:ok|okay|agreed|approved|thoughts|deal|good|fine|right|yes)\W*$|^\W*if (?:so|yes|(?:that|this|it) )",
+                do you agree|agree with|happy with|good to go|what do you think|your thoughts|shall we go this way|
+                (?:is|are) (?:this|that|the|these|it) .{0,40}(?:ok|okay|right|fine|acceptable|correct|good))\b|
+                ^\W*(?:all )?(?:ok|okay|agreed|approved|thoughts|deal|good|fine|right|yes|correct)\b[^?]{0,15}\?\W*$|^\W*if (?:so|yes|(?:that|this|it) )|
+                \bif you(?:'re| are)? (?:happy|agree|ok|okay|fine|good)\b|\b(?:move on|continue|go on)\b.{0,20}\b(?:section|part|chapter)\b",
         )
     });
     CHECK.as_ref().is_some_and(|check| check.is_match(&sentence.masked))

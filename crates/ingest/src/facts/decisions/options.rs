@@ -105,12 +105,12 @@ fn is_work(title: &str) -> bool {
 fn keyed_item(line: &str) -> Option<(String, String)> {
     static POINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
-            r"^[\s*_#-]*(?:option |approach |choice )?(?:\((?P<one>[a-h]|[1-9])\)|(?P<two>[a-h]|f?[1-9])(?:\*\*)?(?: ?\(recommended\))?(?: ?[).:—–-]+|
-                \*\*))(?:\*\*)? *(?P<text>[^\s\d].*)$",
+            r"^[\s*_#-]*(?:option |approach |choice )?(?:[(\[](?P<one>[a-h]|[1-9])[)\]]|(?P<two>[a-h]|[fv]?[1-9])(?:\*\*)?(?: ?\(recommended\))?(?: ?[).:—–-]+|
+                \*\*))(?:\*\*)?(?: +(?P<text>\S.*)|(?P<tight>[^\s\d].*))$",
         )
     });
-    let starts = line.trim_start_matches(['*', '_', '#', '-', ' ', '(', '|']);
-    if !starts.starts_with(|c: char| c.is_ascii_digit() || "abcdefghABCDEFGHoc".contains(c)) {
+    let starts = line.trim_start_matches(['*', '_', '#', '-', ' ', '(', '|', '[']);
+    if !starts.starts_with(|c: char| c.is_ascii_digit() || "abcdefghABCDEFGHoOcv".contains(c)) {
         return None;
     }
     if let Some(row) = line.strip_prefix('|') {
@@ -122,7 +122,8 @@ fn keyed_item(line: &str) -> Option<(String, String)> {
     let found = POINT.as_ref()?.captures(line)?;
     let key = found.name("one").or(found.name("two"))?.as_str().to_lowercase();
     // A line that ends with a colon introduces something to type: an instruction, not an option.
-    Some((key, found["text"].trim().to_owned())).filter(|(_, text)| !text.trim_end_matches('*').ends_with(':'))
+    let text = found.name("text").or(found.name("tight"))?.as_str().trim().to_owned();
+    Some((key, text)).filter(|(_, text)| !text.trim_end_matches('*').ends_with(':'))
 }
 
 /// The text of a line that starts with a bold name: `- **Redis**: fast`, `**Use a queue**: slow`.
@@ -171,14 +172,14 @@ pub(super) fn chosen_keys(text: &str) -> Vec<String> {
     static TAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:(?:ok|okay|yes|yeah|yep|let's|lets|please|pls|i'd|i|we|just|alright|sure|hm+|good|great|maybe),? )*(?:(?P<verb>go with|go for|go|do|try|
-                use|implement|take|pick|choose|prefer|want|like|say|think) )?(?:the )?(?P<named>options?|approach|choice|number)? ?#?\(?
-                (?P<keys>(?:[a-h]|[1-9])(?:(?:, ?| and | & | \+ |, and | then )(?:option )?#?(?:[a-h]|[1-9])\b)*)\)?(?P<rest>$|[^\w%].*$)",
+                use|implement|take|pick|choose|prefer|want|like|say|think) )?(?:the )?(?P<named>options?|approach|choice|number)? ?#?[(\[]?
+                (?P<keys>(?:[a-h]|[fv]?[1-9])(?:(?:, ?| and | & | \+ |, and | then )(?:option )?#?(?:[a-h]|[fv]?[1-9])\b)*)[)\]]?(?P<rest>$|[^\w%].*$)",
         )
     });
     // A bare letter or number must stand alone: "2 tests fail", "a test".
     static FOLLOWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
-            r"^(?:[.!=):;,—–-]|please|pls|$|\((?:with|but|the)|(?:but|because|since|is (?:fine|good|ok|better|best)|sounds|looks|seems|makes sense|works|then|for sure)\b)",
+            r"^(?:[.!=):;,—–-]|please|pls|$|\((?:with|but|the)|(?:but|because|since|for now|with|and|is (?:fine|good|ok|better|best)|sounds|looks|seems|makes sense|works|then|for sure)\b)",
         )
     });
     let Some(line) = text.trim().lines().next().filter(|line| !line.trim_end().ends_with('?')) else {
@@ -195,7 +196,10 @@ pub(super) fn chosen_keys(text: &str) -> Vec<String> {
     if keys.len() > 1 && found.name("verb").is_some_and(|verb| verb.as_str().eq_ignore_ascii_case("do")) {
         return Vec::new();
     }
-    keys.split(|c: char| !c.is_ascii_alphanumeric()).filter(|key| key.len() == 1).map(str::to_owned).collect()
+    keys.split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|key| !key.is_empty() && *key != "and" && *key != "then" && *key != "option")
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The option that the first sentence of a reply names: by its place, or by words that no other option has.

@@ -19,6 +19,9 @@ pub(super) enum ProposalReply {
     Declines,
 }
 
+/// A longer clause says more than that it agrees.
+const MAX_AGREEING_WORDS: usize = 6;
+
 const ACCEPTS_ALL: &str =
     r"^(?:ok |okay |yes |please |pls )*(?:proceed with|do|implement|apply|accept|approve) (?:all|everything|both)\b";
 const ACCEPTS: &str = r"^(?:(?:ok|okay|great|good|cool|nice|perfect|sure|alright|fine|yes),? )*(?:yes|yep|
@@ -33,6 +36,30 @@ const DECLINES: &str = r"^(?:hm+,? |ugh,? |sorry,? |well,? )?(?:no(?:[,.!]|$| (?
     don't do (?:that|it)|not a fan)\b)";
 /// Words after "no" that make it something other than a refusal.
 const NOT_DECLINES: &str = r"^no (?:problem|worries|need|idea|rush|hurry|longer|matter|doubt|one|wonder)\b";
+
+/// Words of which one makes a short reply an acceptance.
+const ACCEPTING_WORDS: &str = "yes yep yeah yup y ok okay sure good great fine nice cool perfect correct right exactly agreed agree approved \
+    approve acceptable accepted happy love lgtm go start proceed ship works convinced deal absolutely definitely fits 👍 👌 reviewed";
+/// Words that a short reply may have besides them.
+const FILLING_WORDS: &str = "do it that this like so please pls thanks thx sounds looks all for me i i'm we we're are is let's lets ahead with next continue \
+    of course indeed then the very really thats that's to then you your as a lot makes sense implement build now";
+
+/// Whether the first clause of a reply consists of words of agreement only.
+fn agrees(masked: &str) -> bool {
+    let clause = masked.split([',', '.', ';', '!', '—', '–']).find(|part| !part.trim().is_empty()).unwrap_or_default();
+    let clause = clause.split(" but ").next().unwrap_or(clause).to_lowercase();
+    let words: Vec<&str> = clause.split_whitespace().collect();
+    // "ok, now fix the other bug" changes the subject.
+    let is_weak =
+        matches!(words[..], ["ok" | "okay" | "good" | "great" | "nice" | "cool" | "fine" | "right" | "sure" | "y"]);
+    if is_weak && masked.trim_end_matches(['.', '!', ' ']).len() > clause.trim().len() && !masked.contains(" but ") {
+        return false;
+    }
+    let is_in = |table: &str, word: &str| table.split_whitespace().any(|known| known == word);
+    (1..=MAX_AGREEING_WORDS).contains(&words.len())
+        && words.iter().any(|word| is_in(ACCEPTING_WORDS, word))
+        && words.iter().all(|word| is_in(ACCEPTING_WORDS, word) || is_in(FILLING_WORDS, word))
+}
 
 /// Classifies a reply by its first sentence.
 pub(super) fn classify_reply(first: &ProseSentence<'_>) -> Option<ProposalReply> {
@@ -53,7 +80,8 @@ pub(super) fn classify_reply(first: &ProseSentence<'_>) -> Option<ProposalReply>
     if first.is_question() || takes_back(&TAKES_BACK) {
         return None;
     }
-    TABLE.iter().find(|(row, _)| row.is_match(&first.masked)).and_then(|(_, reply)| *reply)
+    let worded = TABLE.iter().find(|(row, _)| row.is_match(&first.masked));
+    worded.map_or_else(|| agrees(&first.masked).then_some(ProposalReply::Accepts), |(_, reply)| *reply)
 }
 
 /// The condition under which a reply accepts something: "ok, but skip the cache", "yes, but make the link valid for a week".
@@ -146,6 +174,11 @@ mod tests {
             ("nice go", Some(Accepts)),
             ("ok, this looks amazing, start implementing", Some(Accepts)),
             ("go to the next file", None),
+            ("all good, thx", Some(Accepts)),
+            ("happy. start", Some(Accepts)),
+            ("acceptable, 17 is ok for us", Some(Accepts)),
+            ("start the server", None),
+            ("good point about the cache", None),
             ("sounds good, but keep it small", Some(Accepts)),
             ("perfect, do that", Some(Accepts)),
             ("go with your suggestion", Some(Accepts)),

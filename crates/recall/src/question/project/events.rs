@@ -1,11 +1,11 @@
 //! Candidates for an answer from what happened: commits, branches, packages and changes to files.
 
-use rethread_model::{Predicate, Timestamp};
+use rethread_model::Predicate;
 use rethread_store::FactRow;
 
-use super::fact_items::FactCandidate;
+use super::fact_items::{FactCandidate, FactPlace};
 use super::terms::{QuestionTerms, TermSplitter};
-use super::wording::{origin, touch_sentence};
+use super::wording::{AnswerTimes, day, origin, touch_sentence};
 use super::{AnswerItem, AnswerSentence, MemoryKind, SentenceSource};
 use crate::facts::{FactSource, FileTouch};
 use crate::quote::quote_short;
@@ -16,10 +16,10 @@ const SUBJECT_CHARS: usize = 160;
 const MAX_TOUCHES: usize = 4;
 
 /// What was done to a file, newest first; changes before reads.
-pub(super) fn file_item(name: &str, touches: &[FileTouch], now: Timestamp) -> Option<AnswerItem> {
+pub(super) fn file_item(name: &str, touches: &[FileTouch], times: AnswerTimes) -> Option<AnswerItem> {
     let (changes, reads): (Vec<&FileTouch>, Vec<&FileTouch>) = touches.iter().partition(|touch| touch.is_change());
     let shown = changes.into_iter().chain(reads).take(MAX_TOUCHES);
-    let sentences: Vec<AnswerSentence> = shown.map(|touch| touch_sentence(name, touch, now)).collect();
+    let sentences: Vec<AnswerSentence> = shown.map(|touch| touch_sentence(name, touch, times)).collect();
     (!sentences.is_empty()).then_some(AnswerItem { memory: MemoryKind::File, sentences, score: 0.0 })
 }
 
@@ -28,7 +28,7 @@ pub(super) fn event_candidates(
     facts: &[FactRow],
     terms: &QuestionTerms,
     splitter: &mut TermSplitter,
-    now: Timestamp,
+    times: AnswerTimes,
 ) -> Vec<FactCandidate> {
     let mut all = Vec::new();
     for known in facts {
@@ -40,9 +40,8 @@ pub(super) fn event_candidates(
         }
         let source = FactSource::of_fact(known);
         let subject = quote_short(&fact.subject.name, SUBJECT_CHARS);
-        let day = fact.at.map(|at| at.to_string().chars().take(10).collect::<String>());
-        let day = day.map(|day| format!(" on {day}")).unwrap_or_default();
-        let place = origin(source.session_name.as_deref(), fact.at, now);
+        let day = fact.at.map(|at| format!(" on {}", day(at))).unwrap_or_default();
+        let place = origin(source.session_name.as_deref(), fact.at, times);
         let branch =
             if object.is_empty() { String::new() } else { format!(" ({})", quote_short(object, SUBJECT_CHARS)) };
         let text = format!("{} \"{subject}\"{branch}{day} {place}.", event_words(fact.predicate));
@@ -52,7 +51,8 @@ pub(super) fn event_candidates(
             terms: found,
             named: terms.share_of_name(&fact.subject.name, splitter),
             trust: 1.0,
-            episodes: vec![(known.session, known.episode)],
+            places: vec![FactPlace::of(&source)],
+            closed_by: None,
             at: fact.at,
             error: None,
         });

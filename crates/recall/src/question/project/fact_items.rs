@@ -1,12 +1,14 @@
 //! Candidates for an answer from facts: fixes, decisions, preferences, causes and requirements.
 
+use std::collections::BTreeSet;
+
 use rethread_model::{EntityKind, FactState, Predicate, SessionId, Timestamp, Trust};
 use rethread_store::FactRow;
 
 use super::terms::{QuestionTerms, TermSet, TermSplitter};
-use super::wording::{cause_sentence, decision_sentences, fix_sentences};
+use super::wording::{AnswerTimes, cause_sentence, decision_sentences, fix_sentences};
 use super::{AnswerSentence, MemoryKind};
-use crate::facts::{Cause, Decision, KnownError, causes, decisions, known_errors};
+use crate::facts::{Cause, Decision, FactSource, KnownError, causes, decisions, known_errors};
 
 /// A fact that may answer the question.
 pub(super) struct FactCandidate {
@@ -19,17 +21,43 @@ pub(super) struct FactCandidate {
     /// How much it can be relied on, 0 to 1.
     pub(super) trust: f32,
     /// Where it was stated.
-    pub(super) episodes: Vec<(SessionId, u64)>,
+    pub(super) places: Vec<FactPlace>,
+    /// Where it was closed by something that was decided later.
+    pub(super) closed_by: Option<FactPlace>,
     pub(super) at: Option<Timestamp>,
     /// The signature of the error it is about.
     pub(super) error: Option<String>,
+}
+
+/// The options of a form that were not selected, as listed after its answer.
+fn options_not_selected(statement: &str) -> Vec<&str> {
+    let listed = statement.trim_end_matches(')').rsplit_once(" (not ").filter(|_| statement.contains(" → "));
+    listed.map_or_else(Vec::new, |(_, options)| options.split(", ").collect())
+}
+
+/// An episode and the line in it that states a fact.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct FactPlace {
+    pub(super) session: SessionId,
+    pub(super) episode: u64,
+    pub(super) line: u64,
+}
+
+impl FactPlace {
+    pub(super) fn of(source: &FactSource) -> Self {
+        Self { session: source.session, episode: source.episode, line: source.line }
+    }
 }
 
 /// Finds the terms of a question in facts.
 pub(super) struct FactReader<'a> {
     pub(super) terms: &'a QuestionTerms,
     pub(super) splitter: &'a mut TermSplitter,
-    pub(super) now: Timestamp,
+    pub(super) times: AnswerTimes,
+    /// From this many words on, a question repeats an error instead of sharing words with it by chance.
+    pub(super) error_words: usize,
+    /// Episodes that the search found: their facts count, whatever words they have.
+    pub(super) near: &'a BTreeSet<(SessionId, u64)>,
 }
 
 impl FactReader<'_> {
@@ -51,10 +79,10 @@ impl FactReader<'_> {
         let reason = one.reason.as_deref().unwrap_or_default();
         let text = format!("{}\n{other}\n{}\n{reason}", one.subject, one.statement);
         let terms = self.terms.find(&text, self.splitter);
-        if terms.len() == 0 && !self.terms.has_no_topic() {
+        if !self.may_answer(terms, &one.sources) {
             return None;
         }
-        let sentences = decision_sentences(one, all, self.now);
+        let sentences = decision_sentences(one, all, self.times);
         let memory = if one.predicate == Predicate::Decided { MemoryKind::Decision } else { MemoryKind::Preference };
         let state = match one.state {
             FactState::Confirmed => 1.0,
@@ -67,9 +95,11 @@ impl FactReader<'_> {
             memory,
             sentences,
             terms,
-            named: self.named(&[&one.subject, other]),
+            named: self
+                .named(&[&[one.subject.as_str(), other], options_not_selected(&one.statement).as_slice()].concat()),
             trust: state * author,
-            episodes: one.sources.iter().map(|source| (source.session, source.episode)).collect(),
+            places: one.sources.iter().map(FactPlace::of).collect(),
+            closed_by: one.closed_by.as_ref().map(FactPlace::of),
             at: one.valid_from,
             error: None,
         })
@@ -80,7 +110,7 @@ impl FactReader<'_> {
         let printed = cause.printed.as_deref().unwrap_or_default();
         let text = format!("{}\n{object}\n{}\n{printed}", cause.subject.name, cause.statement);
         let terms = self.terms.find(&text, self.splitter);
-        if terms.len() == 0 && !self.terms.has_no_topic() {
+        if !self.may_answer(terms, &cause.sources) {
             return None;
         }
         let memory = if cause.relation == Predicate::CausedBy { MemoryKind::Cause } else { MemoryKind::Requirement };
@@ -92,11 +122,12 @@ impl FactReader<'_> {
         let is_error = cause.subject.kind == EntityKind::Error;
         Some(FactCandidate {
             memory,
-            sentences: cause_sentence(cause, self.now).into_iter().collect(),
+            sentences: cause_sentence(cause, self.times).into_iter().collect(),
             terms,
             named: self.named(&[&cause.subject.name, object]),
             trust,
-            episodes: cause.sources.iter().map(|source| (source.session, source.episode)).collect(),
+            places: cause.sources.iter().map(FactPlace::of).collect(),
+            closed_by: None,
             at: cause.last_at,
             error: is_error.then(|| cause.subject.name.clone()),
         })
@@ -110,7 +141,8 @@ impl FactReader<'_> {
         });
         let text = [error.line.as_str(), error.signature.as_str()].into_iter().chain(parts).collect::<Vec<_>>();
         let terms = self.terms.find(&text.join("\n"), self.splitter);
-        if terms.len() == 0 && !self.terms.has_no_topic() {
+        let sources: Vec<&FactSource> = tried.flat_map(|fix| &fix.sources).chain(&error.last_source).collect();
+        if !self.may_answer(terms, sources.iter().copied()) {
             return None;
         }
         let trust = match error.fixes.fixes.first().map(|fix| fix.state) {
@@ -120,17 +152,24 @@ impl FactReader<'_> {
             None if error.fixes.failed_attempts.is_empty() => 0.4,
             None => 0.6,
         };
-        let sources = tried.flat_map(|fix| &fix.sources).chain(&error.last_source);
+        let line = self.terms.find(&error.line, self.splitter);
         Some(FactCandidate {
             memory: MemoryKind::Fix,
-            sentences: fix_sentences(error, self.now),
+            sentences: fix_sentences(error, self.times),
             terms,
-            named: 0.0,
+            named: if self.terms.is_most_of_topic(line, self.error_words) { 1.0 } else { 0.0 },
             trust,
-            episodes: sources.map(|source| (source.session, source.episode)).collect(),
+            places: sources.into_iter().map(FactPlace::of).collect(),
+            closed_by: None,
             at: error.last_source.as_ref().and_then(|source| source.at),
             error: Some(error.signature.clone()),
         })
+    }
+
+    /// Whether a fact has words of the question, or was stated where the search found some.
+    fn may_answer<'s>(&self, terms: TermSet, sources: impl IntoIterator<Item = &'s FactSource>) -> bool {
+        let is_near = |source: &FactSource| self.near.contains(&(source.session, source.episode));
+        terms.len() > 0 || self.terms.has_no_topic() || sources.into_iter().any(is_near)
     }
 
     fn named(&mut self, names: &[&str]) -> f32 {

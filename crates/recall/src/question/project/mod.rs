@@ -8,6 +8,7 @@ mod events;
 mod fact_items;
 mod model_answer;
 mod passages;
+mod quotes;
 mod rule_items;
 mod session_items;
 mod shape;
@@ -15,6 +16,7 @@ mod source;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod topic;
 mod wording;
 
 use super::Confidence;
@@ -26,6 +28,8 @@ pub use rule_items::RuleEvidence;
 pub use session_items::SessionEvidence;
 pub use shape::QuestionShape;
 pub use source::{SentenceSource, SourcePlace};
+pub(crate) use topic::decision_with_topic;
+pub use wording::AnswerTimes;
 
 /// What was asked for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

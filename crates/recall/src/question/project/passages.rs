@@ -1,15 +1,16 @@
 //! Finds the part of a past exchange that answers a question: the reply with the best fitting sentences, and its prompt.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use rethread_model::{Entry, EntryKind, Session, Timestamp, one_line};
+use rethread_model::{Entry, EntryKind, Session};
 
+use super::quotes::{is_informative, is_question, quoted};
 use super::shape::QuestionShape;
 use super::terms::{QuestionTerms, TermRarity, TermSet, TermSplitter};
-use super::wording::origin;
+use super::wording::{AnswerTimes, origin};
 use super::{AnswerItem, AnswerSentence, MemoryKind, SentenceSource};
 use crate::question::entry_text;
-use crate::quote::quote_short;
 
 /// Maximum length of a quoted part, in characters; sentences are quoted whole where they fit.
 const PART_CHARS: usize = 640;
@@ -25,8 +26,6 @@ const LIKELY_VERDICT: f32 = 0.6;
 const HIT_BONUS: f32 = 0.3;
 /// Added to the score of a part with words that such answers have.
 const CUE_BONUS: f32 = 0.16;
-/// Begins a sentence that quotes what the user said after an answer.
-pub(super) const USER_SAID: &str = "The user said";
 /// How much the order of the search counts.
 const SEARCH_WEIGHT: f32 = 0.3;
 /// Entries before a part that count as its context.
@@ -36,6 +35,9 @@ const MIN_OTHER_PART: f32 = 0.6;
 /// Maximum number of parts quoted of an exchange, and of one entry.
 const MAX_PARTS: usize = 3;
 const MAX_PARTS_OF_ENTRY: usize = 2;
+const MAX_CALLS: usize = 2;
+/// Of an exchange with at most this many replies, all that was said is quoted.
+const MAX_SHORT_EXCHANGE: usize = 4;
 /// A command counts less than what was said.
 const CALL_WEIGHT: f32 = 0.7;
 
@@ -102,7 +104,7 @@ pub(super) fn passages(
     shape: &QuestionShape,
     terms: &QuestionTerms,
     splitter: &mut TermSplitter,
-    now: Timestamp,
+    times: AnswerTimes,
 ) -> (Vec<PassageCandidate>, TermSet) {
     let read: Vec<Vec<ReadEntry>> = exchanges.iter().map(|exchange| read_entries(exchange, terms, splitter)).collect();
     let sets: Vec<TermSet> = read.iter().flatten().map(|entry| entry.terms).collect();
@@ -112,7 +114,7 @@ pub(super) fn passages(
         let session = &exchange.session;
         let names = [session.name.as_deref(), session.project.as_deref()].into_iter().flatten();
         let named = terms.find(&names.collect::<Vec<_>>().join("\n"), splitter);
-        if let Some(found) = finder.passage(exchange, entries, (named, index), now) {
+        if let Some(found) = finder.passage(exchange, entries, (named, index), times) {
             let (item, quoted) = found;
             let coverage = finder.rarity.coverage(quoted);
             all.push(PassageCandidate { exchange: index, item, coverage, topic_len: terms.topic_len_of(quoted) });
@@ -174,7 +176,7 @@ fn is_quotable(entry: &Entry) -> bool {
         .tool
         .as_ref()
         .is_some_and(|tool| tool.name.contains("rethread") || tool.target.trim_start().starts_with("rethread "));
-    is_said && !is_own && (entry.tool.is_some() || !entry.text.trim().is_empty())
+    is_said && !is_own && entry.tool.as_ref().map_or(!entry.text.trim().is_empty(), is_informative)
 }
 
 /// Byte ranges of the sentences and lines of a text.
@@ -207,83 +209,113 @@ struct PartFinder<'a> {
     rarity: TermRarity,
 }
 
+/// An exchange with what may be quoted of it.
+struct ReadExchange<'a> {
+    exchange: &'a Exchange,
+    entries: &'a [ReadEntry],
+    /// Position of the prompt among the entries.
+    prompt: Option<usize>,
+}
+
+impl ReadExchange<'_> {
+    fn entry(&self, part: &TextPart) -> &Entry {
+        &self.exchange.entries[self.entries[part.entry].index]
+    }
+
+    /// Whether the prompt or the last reply before `next` asks something, so that what follows answers it.
+    fn is_discussion(&self, next: usize) -> bool {
+        let is_said = |read: &&ReadEntry| self.exchange.entries[read.index].kind == EntryKind::AssistantText;
+        let reply = self.entries[..next].iter().rfind(is_said);
+        let prompt = self.prompt.map(|at| &self.entries[at]);
+        prompt.into_iter().chain(reply).any(|read| read.text.contains('?'))
+    }
+
+    /// A quoted text with its source; the first one of an answer says where it is from.
+    fn sentence(&self, entry: &Entry, text: &str, chars: usize, times: Option<AnswerTimes>) -> AnswerSentence {
+        let session = &self.exchange.session;
+        let project = session.project.as_deref().or(session.cwd.as_deref());
+        let place = times.map(|times| format!(" {}", origin(session.name.as_deref(), entry.at, times)));
+        let text = format!("{}{}.", quoted(entry, text, chars, project), place.unwrap_or_default());
+        AnswerSentence::new(text, SentenceSource::in_session(session, entry.location.line, entry.at))
+    }
+}
+
 impl PartFinder<'_> {
-    /// The best part of an exchange with its prompt, and the terms they have.
+    /// The best parts of an exchange with its prompt, and the terms they have.
     fn passage(
         &self,
         exchange: &Exchange,
         entries: &[ReadEntry],
         (named, rank): (TermSet, usize),
-        now: Timestamp,
+        times: AnswerTimes,
     ) -> Option<(AnswerItem, TermSet)> {
         let is_prompt =
-            |read: &&ReadEntry| matches!(exchange.entries[read.index].kind, EntryKind::Prompt | EntryKind::Task);
-        let prompt = entries.iter().find(is_prompt);
-        let topic = prompt.map_or(named, |prompt| prompt.terms.with(named));
+            |read: &ReadEntry| matches!(exchange.entries[read.index].kind, EntryKind::Prompt | EntryKind::Task);
+        let prompt = entries.iter().position(is_prompt);
+        let read = ReadExchange { exchange, entries, prompt };
+        let topic = prompt.map_or(named, |at| entries[at].terms.with(named));
         let mut parts: Vec<TextPart> = Vec::new();
-        for (at, read) in entries.iter().enumerate() {
+        for (at, one) in entries.iter().enumerate() {
             let near = entries[at.saturating_sub(NEAR_ENTRIES)..at].iter();
             let before = near.fold(TermSet::default(), |all, near| all.with(near.terms));
-            let context = PartContext { entry: read.terms, before, topic };
-            parts.extend(self.best_parts(exchange, read, at, context));
+            let context = PartContext { entry: one.terms, before, topic };
+            parts.extend(self.best_parts(exchange, one, at, context));
         }
         parts.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
-        let is_asked = |read: &ReadEntry| prompt.is_some_and(|prompt| std::ptr::eq(prompt, read));
-        let is_reply = |part: &&TextPart| !is_asked(&entries[part.entry]);
-        let best = parts.first()?;
-        let reply = parts.iter().find(is_reply).filter(|part| part.score > 0.0);
-        let others = reply.map_or_else(Vec::new, |reply| other_parts(reply, parts.iter().filter(is_reply)));
-        let said = |part: &TextPart| {
-            let entry = &exchange.entries[entries[part.entry].index];
-            let text = quote_short(&one_line(&entries[part.entry].text[part.range.clone()]), PART_CHARS + 40);
-            (entry, text)
-        };
-        let source = |entry: &Entry| SentenceSource::in_session(&exchange.session, entry.location.line, entry.at);
-        let mut sentences = Vec::new();
-        let mut quoted = TermSet::default();
-        let mut score = best.score;
-        for part in reply.into_iter().chain(others) {
-            let (entry, text) = said(part);
-            let place = if sentences.is_empty() {
-                format!(" {}", origin(exchange.session.name.as_deref(), entry.at, now))
-            } else {
-                String::new()
-            };
-            sentences.push(AnswerSentence::new(format!("{} \"{text}\"{place}.", speaker(entry)), source(entry)));
-            quoted = quoted.with(part.terms);
+        let best = parts.first()?.score;
+        let own = parts.iter().find(|part| Some(part.entry) == prompt);
+        // What the user said next belongs to the exchange if it has words of the question.
+        let is_next = |part: &TextPart| is_prompt(&entries[part.entry]) && part.terms.len() == 0;
+        let is_reply = |part: &&TextPart| Some(part.entry) != prompt && !is_next(part);
+        let replies = chosen_replies(&read, parts.iter().filter(is_reply));
+        let mut quotes: Vec<(&Entry, &str, usize)> = Vec::new();
+        let mut terms = TermSet::default();
+        for part in &replies {
+            quotes.push((read.entry(part), &entries[part.entry].text[part.range.clone()], PART_CHARS));
+            terms = terms.with(part.terms);
         }
-        if let Some(verdict) = entries.last().filter(|last| is_prompt(last) && !is_asked(last))
-            && self.asks_for_verdict()
-            && verdict.terms.len() > 0
-        {
-            let entry = &exchange.entries[verdict.index];
-            let text = format!("{USER_SAID} then: \"{}\".", quote_short(&verdict.text, PROMPT_CHARS));
-            if !sentences.iter().any(|known: &AnswerSentence| known.sources[0].line == entry.location.line) {
-                sentences.push(AnswerSentence::new(text, source(entry)));
-                quoted = quoted.with(verdict.terms);
-            }
+        if let Some(next) = self.next_prompt(&read).filter(|next| replies.iter().all(|part| part.entry != *next)) {
+            quotes.push((&exchange.entries[entries[next].index], &entries[next].text, PROMPT_CHARS));
+            terms = terms.with(entries[next].terms);
         }
-        if let Some(prompt) = prompt {
-            let entry = &exchange.entries[prompt.index];
-            let own = parts.iter().find(|part| is_asked(&entries[part.entry]));
+        if let Some(at) = prompt {
             // A long prompt is quoted where it fits best, a short one whole.
-            let text = match own {
-                Some(own) if prompt.text.chars().count() > PROMPT_CHARS => said(own).1,
-                _ => quote_short(&prompt.text, PROMPT_CHARS),
-            };
-            let sentence = AnswerSentence::new(format!("The user asked: \"{text}\"."), source(entry));
-            let is_better = own.is_some_and(|own| reply.is_none_or(|reply| own.score > reply.score));
-            sentences.insert(if is_better { 0 } else { sentences.len() }, sentence);
-            quoted = quoted.with(prompt.terms);
-            score = score.max(own.map_or(0.0, |own| own.score));
+            let whole = (entries[at].text.as_str(), PROMPT_CHARS);
+            let is_long = whole.0.chars().count() > PROMPT_CHARS;
+            let text = own.filter(|_| is_long).map_or(whole, |own| (&whole.0[own.range.clone()], PART_CHARS));
+            let is_better = own.is_some_and(|own| replies.first().is_none_or(|reply| own.score > reply.score));
+            let place = if is_better && !is_question(&entries[at].text) { 0 } else { quotes.len() };
+            quotes.insert(place, (&exchange.entries[entries[at].index], text.0, text.1));
+            terms = terms.with(entries[at].terms);
         }
-        if reply.is_none() {
-            // A question without a reply answers nothing.
-            score *= if prompt.is_some_and(|prompt| prompt.text.trim_end().ends_with('?')) { 0.4 } else { 0.8 };
-        }
-        let score =
-            score * (1.0 - SEARCH_WEIGHT + SEARCH_WEIGHT * exchange.search_score() / (1.0 + 0.05 * rank as f32));
-        (!sentences.is_empty()).then_some((AnswerItem { memory: MemoryKind::Passage, sentences, score }, quoted))
+        let first = |at: usize| (at == 0).then_some(times);
+        let sentences = quotes.iter().enumerate();
+        let sentences: Vec<AnswerSentence> =
+            sentences.map(|(at, (entry, text, chars))| read.sentence(entry, text, *chars, first(at))).collect();
+        // A question without a reply answers nothing.
+        let is_open = prompt.is_some_and(|at| entries[at].text.trim_end().ends_with('?'));
+        let answered = if !replies.is_empty() {
+            1.0
+        } else if is_open {
+            0.4
+        } else {
+            0.8
+        };
+        let found = 1.0 - SEARCH_WEIGHT + SEARCH_WEIGHT * exchange.search_score() / (1.0 + 0.05 * rank as f32);
+        let score = best * answered * found;
+        (!sentences.is_empty()).then_some((AnswerItem { memory: MemoryKind::Passage, sentences, score }, terms))
+    }
+
+    /// The position of the prompt that follows the exchange, if it says what came of it: what a human decided, or what
+    /// turned out to be the cause.
+    fn next_prompt(&self, read: &ReadExchange<'_>) -> Option<usize> {
+        let last = read.entries.len().checked_sub(1).filter(|last| Some(*last) != read.prompt)?;
+        let entry = &read.entries[last];
+        let is_prompt = read.exchange.entries[entry.index].kind == EntryKind::Prompt;
+        let lower = entry.text.to_lowercase();
+        let has_cue = self.answer_cues().iter().any(|cue| lower.contains(cue));
+        let is_verdict = read.is_discussion(last) || self.asks_for_verdict() && entry.terms.len() > 0;
+        (is_prompt && (has_cue || is_verdict) && !is_question(&entry.text)).then_some(last)
     }
 
     /// The runs of sentences of an entry that fit the question best.
@@ -344,6 +376,8 @@ impl PartFinder<'_> {
         }
         let kind = match entry.kind {
             EntryKind::Call => CALL_WEIGHT,
+            // Who asks what is wanted asks for the words of a human.
+            EntryKind::Prompt if self.shape.is_mostly(MemoryKind::Preference) && !is_question(text) => 1.0,
             EntryKind::Prompt | EntryKind::Task => 0.85,
             EntryKind::Summary | EntryKind::Recap => 0.9,
             _ => 1.0,
@@ -369,28 +403,52 @@ impl PartFinder<'_> {
                 "the issue",
                 "the problem",
                 "turns out",
+                "found it",
+                "culprit",
+                "that's why",
+                "that's where",
                 "reason",
                 "so that",
             ]
         } else if self.shape.is_mostly(MemoryKind::Fix) {
             &["fix", "changed", "replaced", "added", "resolved", "solution", "now pass", "the issue", "root cause"]
-        } else if self.shape.is_mostly(MemoryKind::Decision) || self.shape.is_mostly(MemoryKind::Preference) {
+        } else if self.shape.is_mostly(MemoryKind::Decision) {
             &["decided", "instead", "go with", "let's", "recommend", "prefer", "chose", "because", "should", "don't"]
+        } else if self.shape.is_mostly(MemoryKind::Preference) {
+            &["instead", "prefer", "should", "don't", "never", "always", "only ", "must", "no ", "please"]
         } else {
             &[]
         }
     }
 }
 
-/// The best parts beside the first that have other words of the question, best first.
-fn other_parts<'a>(reply: &'a TextPart, parts: impl Iterator<Item = &'a TextPart>) -> Vec<&'a TextPart> {
-    let mut chosen = vec![reply];
-    for part in parts.take_while(|part| part.score >= reply.score * MIN_OTHER_PART) {
-        if chosen.len() < MAX_PARTS && chosen.iter().all(|known| known.terms != part.terms) {
-            chosen.push(part);
+/// The parts of the replies that are quoted, best first. Of a short exchange everything said is, and a command only if
+/// nothing that was said has its words; of a long one what fits nearly as well as the best and has other words.
+fn chosen_replies<'p>(read: &ReadExchange<'_>, replies: impl Iterator<Item = &'p TextPart>) -> Vec<&'p TextPart> {
+    let is_said = |part: &&&TextPart| read.entry(part).kind != EntryKind::Call;
+    let replies: Vec<&TextPart> = replies.filter(|part| part.score > 0.0).collect();
+    let said: BTreeSet<usize> = replies.iter().filter(is_said).map(|part| part.entry).collect();
+    let mut chosen: Vec<&TextPart> = Vec::new();
+    if said.is_empty() || said.len() > MAX_SHORT_EXCHANGE {
+        let best = replies.first().map_or(0.0, |part| part.score);
+        for part in replies.into_iter().take_while(|part| part.score >= best * MIN_OTHER_PART) {
+            if chosen.len() < MAX_PARTS && chosen.iter().all(|known| known.terms != part.terms) {
+                chosen.push(part);
+            }
+        }
+        return chosen;
+    }
+    chosen.extend(replies.iter().filter(is_said).take(MAX_PARTS));
+    let asked = read.prompt.map_or_else(TermSet::default, |at| read.entries[at].terms);
+    let mut known = chosen.iter().fold(asked, |all, part| all.with(part.terms));
+    for call in replies.iter().filter(|part| !is_said(part)) {
+        if chosen.len() < MAX_PARTS + MAX_CALLS && known.with(call.terms) != known {
+            known = known.with(call.terms);
+            chosen.push(call);
         }
     }
-    chosen.split_off(1)
+    chosen.sort_by(|a, b| b.score.total_cmp(&a.score));
+    chosen
 }
 
 /// Whether a text only says what will be done next.
@@ -398,16 +456,6 @@ fn is_announcement(lower: &str) -> bool {
     let lower = lower.trim_start().replace('’', "'");
     let starts = ["let me ", "now let me ", "i'll ", "i will ", "now i'll ", "let's look", "let's check", "i need to "];
     lower.chars().count() < 200 && starts.iter().any(|words| lower.starts_with(words))
-}
-
-fn speaker(entry: &Entry) -> &'static str {
-    match entry.kind {
-        EntryKind::Call => "A tool call:",
-        EntryKind::Summary | EntryKind::Recap => "A summary says:",
-        EntryKind::Note => "A note says:",
-        EntryKind::Prompt | EntryKind::Task => "The user said:",
-        _ => "The agent said:",
-    }
 }
 
 #[cfg(test)]

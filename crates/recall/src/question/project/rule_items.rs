@@ -51,7 +51,8 @@ pub(super) fn rule_candidates(
             terms: found,
             named: named.into_iter().fold(0.0, f32::max),
             trust: RULE_TRUST,
-            episodes: Vec::new(),
+            places: Vec::new(),
+            closed_by: None,
             at: None,
             error: None,
         });

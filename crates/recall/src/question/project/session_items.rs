@@ -1,8 +1,8 @@
 //! Answers about sessions: what the last one was about, how it ended and what is left.
 
-use rethread_model::{Entry, EntryKind, Session, Timestamp};
+use rethread_model::{Entry, EntryKind, Session};
 
-use super::wording::origin;
+use super::wording::{AnswerTimes, origin, phrase};
 use super::{AnswerItem, AnswerSentence, MemoryKind, SentenceSource};
 use crate::card::outcome_entry;
 use crate::compaction::{is_filler, planned_steps};
@@ -33,26 +33,26 @@ pub struct SessionEvidence {
 }
 
 /// What a session was about: what was asked, what came of it, what is open. In short for a list of sessions.
-pub(super) fn session_item(found: &SessionEvidence, is_short: bool, now: Timestamp) -> Option<AnswerItem> {
+pub(super) fn session_item(found: &SessionEvidence, is_short: bool, times: AnswerTimes) -> Option<AnswerItem> {
     let SessionEvidence { session, entries, .. } = found;
     let is_request = |entry: &&Entry| matches!(entry.kind, EntryKind::Prompt | EntryKind::Task);
     let requests: Vec<&Entry> = entries.iter().filter(is_request).filter(|entry| !is_filler(&entry.text)).collect();
     let first = requests.first().copied().or_else(|| entries.iter().find(is_request))?;
     let at =
         |entry: &Entry| SentenceSource::in_session(session, entry.location.line, entry.at.or(session.last_activity_at));
-    let place = origin(session.name.as_deref(), session.last_activity_at, now);
-    let asked = quote_short(&first.text, PROMPT_CHARS);
+    let place = origin(session.name.as_deref(), session.last_activity_at, times);
+    let asked = phrase(&first.text, PROMPT_CHARS);
     let mut sentences = vec![AnswerSentence::new(format!("Last worked on \"{asked}\" {place}."), at(first))];
     if let Some(task) = &found.task {
-        let text = format!("Its task: \"{}\".", quote_short(task, PROMPT_CHARS));
+        let text = format!("Its task: \"{}\".", phrase(task, PROMPT_CHARS));
         sentences.push(AnswerSentence::new(text, at(first)));
     }
     if let Some(last) = requests.last().filter(|last| last.seq != first.seq) {
-        let text = format!("The latest request: \"{}\".", quote_short(&last.text, PROMPT_CHARS));
+        let text = format!("The latest request: \"{}\".", phrase(&last.text, PROMPT_CHARS));
         sentences.push(AnswerSentence::new(text, at(last)));
     }
     if let Some(outcome) = outcome_entry(session, entries) {
-        let text = format!("Outcome: \"{}\".", quote_short(&outcome.text, OUTCOME_CHARS));
+        let text = format!("Outcome: \"{}\".", phrase(&outcome.text, OUTCOME_CHARS));
         sentences.push(AnswerSentence::new(text, at(outcome)));
         let steps: Vec<String> =
             planned_steps(&outcome.text).take(MAX_STEPS).map(|step| quote_short(&step, STEP_CHARS)).collect();

@@ -8,9 +8,12 @@ const BASE_LIKELIHOOD: f32 = 0.35;
 /// Points from which the wording leaves no doubt.
 const CLEAR_POINTS: f32 = 3.0;
 
+/// Points of a word that alone speaks clearly for a memory.
+const CLEAR_WORD_POINTS: f32 = 2.0;
+
 /// Patterns of words, each with the memory it speaks for and how strongly. A `*` ends a word beginning, `..` skips
 /// words, `|` separates alternatives.
-const PATTERNS: [(MemoryKind, f32, &str); 109] = [
+const PATTERNS: [(MemoryKind, f32, &str); 126] = [
     (Fix, 2.0, "fix*|solv*|solution*|resolv*|workaround*|repair*|remed*"),
     (Fix, 2.0, "get rid"),
     (Fix, 2.0, "go .. away|goes .. away|went .. away"),
@@ -22,6 +25,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 109] = [
     (Fix, 1.0, "what to do|how to handle|how do i handle|how do we handle"),
     (Fix, 1.0, "how .. work* again|make .. work|get .. working|got .. working|make .. pass|got .. pass*"),
     (Fix, 1.0, "how did|how was|how were|how do"),
+    (Fix, 0.7, "how did we|how did i|how did you|how'd we|how'd i|what was done about|what .. done about"),
     (Fix, 0.7, "silenc*|address*|overc*"),
     (Cause, 1.0, "why"),
     (Cause, 2.0, "why .. fail*|why .. error*|why .. crash*|why .. break*|why .. broke*|why .. hang*|why .. hung"),
@@ -42,7 +46,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 109] = [
     (Decision, 2.0, "chose*|choos*|choice*|pick*|settle*|agree*|opt|opted|conclu*"),
     (Decision, 1.5, "instead of|rather than|over"),
     (Decision, 2.0, "vs|versus|better"),
-    (Decision, 0.8, "or"),
+    (Decision, 1.2, "or"),
     (Decision, 2.0, "should i|should we|shall we|shall i|would it make sense"),
     (Decision, 2.0, "go with|went with|going with|stick with|sticking with|stuck with"),
     (Decision, 2.5, "why .. avoid*|why .. drop*|why .. remov*|why .. reject*|why .. switch*|why .. replac*"),
@@ -107,7 +111,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 109] = [
     (Decision, 1.0, "how come|explain why|remind me why"),
     (Decision, 1.0, "compare*|pros|cons|tradeoff*|trade-off*|alternative*"),
     (Decision, 1.5, "what .. replac*|what .. instead"),
-    (Decision, 0.7, "stance|position|verdict|outcome"),
+    (Decision, 2.0, "stance|position|verdict|outcome|discuss*"),
     (Decision, 1.0, "did we|have we|are we"),
     (Decision, 0.7, "constraint*|because of"),
     (Decision, 2.0, "an option|off the table|on the table|in question|out of the question|a candidate"),
@@ -133,6 +137,26 @@ const PATTERNS: [(MemoryKind, f32, &str); 109] = [
     (Session, 0.7, "before|previous*"),
     (File, 0.7, "author*|owner*|blame"),
     (Cause, 0.7, "matter*|effect*"),
+    (Fix, 1.0, "handle*|sort* .. out|sorted|cope*|tackl*|made .. go|makes .. go"),
+    (Fix, 2.0, "what did we do|what did i do|what do we do|what do i do"),
+    (Fix, 1.0, "get .. to|got .. to|get .. running|got .. running|get .. going|got .. going"),
+    (Fix, 0.7, "did we ever|have we ever|have we seen"),
+    (Cause, 1.0, "what .. up with|why was|why were|why couldn't|why did"),
+    (Decision, 1.5, "why .. no|why .. don't|why .. doesn't|why .. not in"),
+    (Decision, 1.5, "objection*|thinking of|considering|an idea|good idea|bad idea|worth|thoughts on|ok with"),
+    (Decision, 1.0, "the deal|the story|what .. about|settl*|agreed"),
+    (Decision, 0.7, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
+    (Preference, 0.7, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
+    (Preference, 1.0, "ok|okay|fine"),
+    (Decision, 1.0, "ok|okay|fine"),
+    (Preference, 1.0, "how big|how long may|how long should|how many|max|maximum|limit|may .. be|must|need to ask"),
+    (Preference, 0.7, "how do we|how do i|how should|can .. tests|are .. allowed"),
+    (
+        Session,
+        2.5,
+        "still fail*|still red|still broken|right now|currently failing|red at|failing at|is failing|are failing",
+    ),
+    (Session, 1.5, "status of|state of|progress on|progress with|how far|stand with|at the moment|currently"),
 ];
 
 /// What the wording of a question says about the answer.
@@ -154,8 +178,11 @@ impl QuestionShape {
     /// Reads the wording of a question.
     pub fn parse(question: &str) -> Self {
         let lower = question.to_lowercase().replace('’', "'");
-        let words: Vec<&str> =
-            lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> = lower
+            .split(|c: char| !c.is_alphanumeric() && c != '\'')
+            .filter(|word| !word.is_empty())
+            .map(with_apostrophe)
+            .collect();
         let mut points = [0.0_f32; 9];
         for (kind, weight, pattern) in PATTERNS {
             if pattern.split('|').any(|pattern| matches_pattern(&words, pattern)) {
@@ -169,9 +196,11 @@ impl QuestionShape {
         points[Session as usize] *= session;
         let best = points.iter().copied().fold(CLEAR_POINTS, f32::max);
         let likelihood = points.map(|points| BASE_LIKELIHOOD + (1.0 - BASE_LIKELIHOOD) * points / best);
-        let asks_when = matches!(words.first(), Some(&("when" | "who"))) || lower.contains("how long ago");
-        let asks_why = words.contains(&"why") || lower.contains("how come") || lower.contains("reason");
-        Self { likelihood, files, asks_when, asks_why, may_quote_error: may_quote_error(question) }
+        let asks_when = words.first().is_some_and(|first| matches!(first.split('\'').next(), Some("when" | "who")))
+            || lower.contains("how long ago");
+        let asks_why = matches_pattern(&words, "why") || lower.contains("how come") || lower.contains("reason");
+        let may_quote_error = may_quote_error(question);
+        Self { likelihood, files, asks_when, asks_why, may_quote_error }
     }
 
     /// How likely this memory is to answer, 0 to 1.
@@ -179,11 +208,23 @@ impl QuestionShape {
         self.likelihood[kind as usize]
     }
 
+    /// Whether nothing in the wording speaks for any memory.
+    pub fn is_open(&self) -> bool {
+        self.likelihood.iter().all(|likelihood| *likelihood <= BASE_LIKELIHOOD)
+    }
+
     /// Whether the wording speaks for this memory at least as much as for any other.
     pub fn is_mostly(&self, kind: MemoryKind) -> bool {
         let own = self.likelihood(kind);
         own > BASE_LIKELIHOOD && self.likelihood.iter().all(|other| *other <= own)
     }
+}
+
+/// Whether a word alone speaks clearly for a memory: it says which kind of answer is wanted, and not about what.
+pub(super) fn names_memory(word: &str) -> bool {
+    let clear = PATTERNS.iter().filter(|(_, points, _)| *points >= CLEAR_WORD_POINTS);
+    let mut words = clear.flat_map(|(_, _, pattern)| pattern.split('|')).filter(|pattern| !pattern.contains(' '));
+    words.any(|pattern| pattern.strip_suffix('*').map_or(word == pattern, |beginning| word.starts_with(beginning)))
 }
 
 /// Whether the words match a pattern anywhere.
@@ -199,12 +240,43 @@ fn matches_from(words: &[&str], parts: &[&str]) -> bool {
         ([part, rest @ ..], [word, others @ ..]) => {
             let is_match = match part.strip_suffix('*') {
                 Some(beginning) => word.starts_with(beginning),
-                None => word == part,
+                None => word == part || is_contraction_of(word, part),
             };
             is_match && matches_from(others, rest)
         }
         (_, []) => false,
     }
+}
+
+/// Whether a word is another one with a verb: "what's", "how'd".
+fn is_contraction_of(word: &str, part: &str) -> bool {
+    word.strip_prefix(part).is_some_and(|rest| matches!(rest, "'s" | "'d" | "'re" | "'ve" | "'ll"))
+}
+
+/// A short form that is often typed without its apostrophe, with it.
+fn with_apostrophe(word: &str) -> &str {
+    const FORMS: [&str; 18] = [
+        "what's",
+        "how's",
+        "how'd",
+        "who's",
+        "where's",
+        "why's",
+        "when's",
+        "that's",
+        "don't",
+        "didn't",
+        "doesn't",
+        "isn't",
+        "wasn't",
+        "aren't",
+        "can't",
+        "couldn't",
+        "shouldn't",
+        "won't",
+    ];
+    let is_form = |form: &&&str| form.len() == word.len() + 1 && form.chars().filter(|c| *c != '\'').eq(word.chars());
+    FORMS.iter().find(is_form).copied().unwrap_or(word)
 }
 
 /// Words that look like a path or the name of a file.
@@ -270,6 +342,21 @@ mod tests {
             Session,
             &["what were we working on?", "where did we stop", "what did we do yesterday?", "what is left to do"],
         );
+    }
+
+    #[test]
+    fn missing_apostrophes_change_nothing() {
+        for (typed, meant) in [
+            ("whats left to do", "what's left to do"),
+            ("why dont we use redis", "why don't we use redis"),
+            ("hows the login fixed", "how's the login fixed"),
+        ] {
+            let kinds = |question: &str| MemoryKind::ALL.map(|kind| QuestionShape::parse(question).is_mostly(kind));
+            assert_eq!(kinds(typed), kinds(meant), "{typed}");
+        }
+        check(Fix, &["whats the remedy for ENOSPC", "how'd we get past the nil map panic"]);
+        check(Decision, &["what was the outcome of the cache discussion", "thinking of redis, any objections?"]);
+        check(Session, &["which test is red right now?", "what's the status of the importer"]);
     }
 
     #[test]

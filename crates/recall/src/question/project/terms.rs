@@ -2,17 +2,21 @@
 
 use rethread_index::words::{WordList, WordSplitter};
 
+use super::shape::names_memory;
 use crate::cues::word_weight;
 
 /// More words than this are a pasted text; the first ones say what it is about.
 const MAX_TERMS: usize = 64;
 /// Weight of a word that no text has, at most, compared with the heaviest one that some text has.
 const MAX_UNKNOWN_SHARE: f32 = 1.2;
+/// Share of that in a question in another language: its words are no names, and sessions are mostly in English.
+const FOREIGN_SHARE: f32 = 0.25;
 /// Weight of a word that says which kind of answer is wanted, not what about.
 const CUE_WEIGHT: f32 = 0.2;
 
 /// Different spellings of the same word, which people use freely.
-const SYNONYMS: [&str; 27] = [
+const SYNONYMS: [&str; 28] = [
+    "pull pr prs",
     "push pushed commit",
     "store storage stored",
     "image images picture pictures photo photos",
@@ -43,7 +47,8 @@ const SYNONYMS: [&str; 27] = [
 ];
 
 /// Words of a question that name the kind of answer.
-const CUE_WORDS: &str = "stance verdict opinion table candidate continue option outstanding pending progress recap remind resume status summarize summary unfinished ago catch leave next open step steps off again agree agreed allowed always answer answered avoid avoided avoiding before break breaks broke broken \
+const CUE_WORDS: &str = "behind concern concerns deal discussion handle handling happening objection objections outcome sorted \
+    story thinking thoughts ok stance verdict opinion table candidate continue option outstanding pending progress recap remind resume status summarize summary unfinished ago catch leave next open step steps off again agree agreed allowed always answer answered avoid avoided avoiding before break breaks broke broken \
     cause caused causes causing change changed changes changing choice choose chose chosen come convention \
     conventions day decide decided decision decisions edit edited error errors exactly fail failed failing \
     fails failure failures fix fixed fixes fixing forbidden handle handled happen happened happens help helped \
@@ -54,7 +59,7 @@ const CUE_WORDS: &str = "stance verdict opinion table candidate continue option 
     when work worked working works wrong yesterday yet";
 
 /// Words of general meaning: they describe, but do not name what the question is about.
-const GENERAL_WORDS: &str = "actual actually already anymore anyway anywhere became become becomes big bigger code directly ever everything exist \
+const GENERAL_WORDS: &str = "abandon abandoned ditch ditched drop dropped dropping gone switch switched approach framework library thing things tool actual actually already anymore anyway anywhere became become becomes big bigger code directly ever everything exist \
     exists fine good hard hold holds immediately large live lives look looks mean means new now often old planned put \
     right seem seems simply small somewhere sort still straight supposed sure think tried try turn turned whatever";
 /// Weight of such a word.
@@ -103,7 +108,7 @@ impl QuestionTerms {
                 continue;
             }
             let before = word_before(question, word.start);
-            let weight = if is_listed(CUE_WORDS, &raw) {
+            let weight = if is_listed(CUE_WORDS, &raw) || names_memory(&raw) {
                 CUE_WEIGHT
             } else if is_listed(GENERAL_WORDS, &raw) {
                 GENERAL_WEIGHT
@@ -149,6 +154,12 @@ impl QuestionTerms {
         self.terms.iter().enumerate().filter(|(at, term)| is_in(*at) && term.weight >= 1.0).count()
     }
 
+    /// Whether these terms are nearly all that the question is about, and at least this many.
+    pub(super) fn is_most_of_topic(&self, set: TermSet, least: usize) -> bool {
+        let (found, all) = (self.topic_len_of(set), self.topic_len());
+        found >= least && 5 * found >= 4 * all
+    }
+
     pub(super) fn position(&self, word: &str) -> Option<TermSet> {
         let at = self.terms.iter().position(|term| term.forms.iter().any(|form| form == word))?;
         Some(TermSet(1 << at))
@@ -189,7 +200,7 @@ impl QuestionTerms {
         let heaviest = heaviest.fold(0.0, f32::max) * MAX_UNKNOWN_SHARE;
         for (at, weight) in weights.iter_mut().enumerate() {
             if !is_known(at) && heaviest > 0.0 {
-                *weight = weight.min(heaviest);
+                *weight = weight.min(if self.is_english { heaviest } else { heaviest * FOREIGN_SHARE });
             }
         }
         let total = weights.iter().sum::<f32>();
@@ -230,8 +241,9 @@ impl TermSplitter {
 
 /// Words that only form the question; the index keeps some of them, because code has them too.
 fn is_question_word(word: &str) -> bool {
-    const WORDS: &str = "about am any are aren can could did didn do does doesn don have how i is isn it its me my no not on or our \
-        should there to us was we were what where which who why you";
+    const WORDS: &str = "about am any are aren arent btw can cant could couldn couldnt d did didn didnt do does doesn doesnt don dont \
+        have here how howd hows i is isn isnt it its ll me my no not on or our pls please s should shouldnt stuff t \
+        there to us was wasn wasnt we were what whats where wheres which who whos why you";
     is_listed(WORDS, word)
 }
 

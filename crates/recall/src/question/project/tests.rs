@@ -54,7 +54,12 @@ fn facts() -> Vec<FactRow> {
 
 fn answer(question: &str) -> ProjectAnswer {
     let evidence = ProjectEvidence { facts: facts(), ..ProjectEvidence::default() };
-    answer_from_evidence(question, &QuestionShape::parse(question), &evidence, Timestamp::from_millis(86_400_000))
+    answer_from_evidence(
+        question,
+        &QuestionShape::parse(question),
+        &evidence,
+        AnswerTimes::Ages(Timestamp::from_millis(86_400_000)),
+    )
 }
 
 fn check(question: &str, memory: MemoryKind, words: &str) {

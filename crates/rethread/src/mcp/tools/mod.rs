@@ -27,14 +27,14 @@ pub(super) const INSTRUCTIONS: &str = "Rethread remembers all sessions of coding
 /// Description of a session argument.
 const SESSION: &str = "id, name or SESSION:LINE";
 /// Searches all projects.
-const EVERYWHERE: ToolParameter = ToolParameter::new("everywhere", ParameterType::Flag, "search all projects");
+const EVERYWHERE: ToolParameter = ToolParameter::new("everywhere", ParameterType::Flag, "all projects");
 
 /// All tools, in listing order.
 pub(super) const ALL: [MemoryTool; 8] = [
     MemoryTool {
         name: "ask_memory",
-        description: "Answer \"why did we…\", \"how did we fix…\", \"should I use…\", \"who changed…\" or \"what were \
-            we working on\" from all past sessions, with citations.",
+        description: "Answer why did we…, how did we fix…, should I use…, who changed…, where did we stop. Cites past \
+            sessions.",
         parameters: &[ToolParameter::new("question", ParameterType::Text, "").required(), EVERYWHERE],
         effect: ToolEffect::CallsModel,
         max_bytes: 8_000,
@@ -43,7 +43,7 @@ pub(super) const ALL: [MemoryTool; 8] = [
     },
     MemoryTool {
         name: "search_memory",
-        description: "Search past and other sessions for what was said, done or decided. Returns ids and snippets.",
+        description: "Search sessions for what was said, done or decided. Returns ids and snippets.",
         parameters: &[
             ToolParameter::new("query", ParameterType::Text, "words, \"phrases\", -not, file:… kind:error since:7d")
                 .required(),
@@ -57,7 +57,7 @@ pub(super) const ALL: [MemoryTool; 8] = [
     },
     MemoryTool {
         name: "get_memory",
-        description: "Show the messages and actions around ids from search_memory.",
+        description: "Show what is around ids from search_memory.",
         parameters: &[ToolParameter::new("ids", ParameterType::Texts, "").required()],
         effect: ToolEffect::Reads,
         max_bytes: 20_000,
@@ -67,7 +67,7 @@ pub(super) const ALL: [MemoryTool; 8] = [
     MemoryTool {
         name: "session_activity",
         description: "Show what other sessions are doing now.",
-        parameters: &[ToolParameter::new("session", ParameterType::Text, "your own, to see only what is new to it")],
+        parameters: &[ToolParameter::new("session", ParameterType::Text, "your own: only what is new to it")],
         effect: ToolEffect::Reads,
         max_bytes: 8_000,
         truncation_hint: "use read_session for one session",
@@ -108,7 +108,7 @@ pub(super) const ALL: [MemoryTool; 8] = [
     },
     MemoryTool {
         name: "remember",
-        description: "Save a note for later sessions, when the user asks for it.",
+        description: "Save a note for later sessions if the user asks.",
         parameters: &[
             ToolParameter::new("text", ParameterType::Text, "").required(),
             ToolParameter::new("session", ParameterType::Text, "your own, if known"),
