@@ -265,7 +265,9 @@ fn split_subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>
     let words = skip_flags(rest);
     let Some(first) = words.first() else { return (Vec::new(), rest.to_vec()) };
     let is_script = first.contains('.') && !first.contains(char::is_whitespace) && first.len() < 120;
-    if INTERPRETERS.contains(program) && is_script && words.len() == rest.len() {
+    let unversioned = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_interpreter = INTERPRETERS.contains(program) || INTERPRETERS.contains(unversioned);
+    if is_interpreter && is_script && words.len() == rest.len() {
         return (vec![first.clone()], words[1..].to_vec());
     }
     // A program such as `make` may have a target as its subcommand; paths are arguments.
@@ -290,7 +292,9 @@ fn split_subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>
 fn classify(program: &str, subcommand: &[String], arguments: &[String]) -> CommandClass {
     let full = format!("{program} {}", subcommand.join(" "));
     let full = full.trim_end();
-    let only_prints_info = |word: &String| matches!(word.as_str(), "--version" | "--help");
+    let only_prints_info = |word: &String| {
+        matches!(word.as_str(), "--version" | "--help" | "--markers" | "--collect-only" | "--fixtures" | "--listTests")
+    };
     let is_short = arguments.len() == 1 && matches!(arguments[0].as_str(), "-V" | "-h" | "-v");
     if arguments.iter().chain(subcommand).any(only_prints_info) || is_short {
         return CommandClass::ReadOnly;
@@ -404,6 +408,7 @@ mod tests {
             ("grep -r x .", CommandClass::ReadOnly),
             ("git status", CommandClass::ReadOnly),
             ("node --version", CommandClass::ReadOnly),
+            ("pytest --markers", CommandClass::ReadOnly),
             ("sed -n 1,5p a", CommandClass::ReadOnly),
             ("sed -i s/a/b/ a", CommandClass::Mutating),
             ("npm install", CommandClass::Mutating),

@@ -45,7 +45,7 @@ static NAMES_ERROR: LazyLock<Regex> = LazyLock::new(|| {
         | (^|[\ :)])(error|Error)(\ TS\d+|\[[\w-]+\])?:\ \S
         | ^\S+[.]\w{1,5}(:\d+){1,2}:\ (?i:error|undefined|cannot|syntax|expected|undeclared|unexpected|missing|invalid|too\ many|not\ enough|no\ required|could\ not|undefined|imported\ and|declared\ and|assignment|unknown|got\ |want|redeclared|E\d{3}\ |F\d{3}\ ) 
         | ^(\[[\w:./-]+\]\s+)?\S+[.]\w{1,5}:\d+:\d+:\s+\S
-        | ^\[?ERR_[A-Z_]+\]?\s+\S
+        | ^\[?ERR_[A-Z_]+\]?\s+\S | ^\[(ERROR|FATAL|error|fatal)\]:?\s+\S
         | ^\s*\d+:\d+\s+error\s+\S
         | ^npm\ (error|ERR!)\ \S | ^Failure/Error: | ^ld:\ |undefined\ reference\ to | ^\s*!\s*\[rejected\] | ^assertion\b | ^AssertionError | ^\(eval\):\d+: 
         | :\ (command\ not\ found|No\ such\ file\ or\ directory|Permission\ denied|not\ found)\b | ^curl:\ \(\d+\) | ^psql:\ | ^Permission\ denied
@@ -349,6 +349,7 @@ mod tests {
             ("make: *** [all] Error 2", "make: *** [all] Error 2"),
             ("# x/y\na/b.go:40:16: undefined: unix.X", "undefined: unix.X"),
             ("just some text", "just some text"),
+            ("[INFO] Building\n[ERROR] Source not found: ./agents", "[ERROR] Source not found: ./agents"),
             (
                 "  File \"a.py\", line 3\n    print(f\"Save error: {e}\")\n                        ^\nSyntaxError: invalid syntax",
                 "SyntaxError: invalid syntax",

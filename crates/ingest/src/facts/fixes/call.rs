@@ -8,6 +8,7 @@ use super::super::command::{CommandClass, ShellCommand, is_same_command, is_same
 use super::super::errors::{is_missing_folder, is_usage_error};
 use super::super::tables::{FORMATTING_FLAGS, NARROWING_FLAGS};
 use super::change::repairs;
+use super::script_call::{is_same_file, runs_same_script, runs_script_elsewhere};
 use super::verifies;
 
 /// Commands whose arguments differ from call to call, though they do the same.
@@ -22,9 +23,6 @@ pub(super) fn shows_success(failed: &ShellCommand, later: &ShellCommand) -> bool
 
 /// Whether two calls do the same: flags for the output do not count, and a path may be relative or absolute.
 pub(super) fn is_same_call(one: &ShellCommand, other: &ShellCommand) -> bool {
-    let covers = |all: &[String], word: &String| {
-        FORMATTING_FLAGS.contains(word) || is_count_or_format(word) || all.iter().any(|known| is_same_word(known, word))
-    };
     // Requests of the same address differ in what they print.
     let addresses = |command: &ShellCommand| -> Vec<String> {
         command.arguments.iter().filter(|word| word.contains("://")).cloned().collect()
@@ -32,22 +30,38 @@ pub(super) fn is_same_call(one: &ShellCommand, other: &ShellCommand) -> bool {
     if matches!(one.name.as_str(), "curl" | "wget") && one.name == other.name {
         return addresses(one) == addresses(other);
     }
-    same_name(one, other)
-        && (is_same_command(one, other)
-            || (one.arguments.iter().all(|word| covers(&other.arguments, word))
-                && other.arguments.iter().all(|word| covers(&one.arguments, word))))
+    same_name(one, other) && (is_same_command(one, other) || is_same_arguments(one, other))
+}
+
+/// Whether two calls have the same arguments, apart from those that change nothing.
+pub(super) fn is_same_arguments(one: &ShellCommand, other: &ShellCommand) -> bool {
+    let covers =
+        |all: &[String], word: &String| changes_nothing(word) || all.iter().any(|known| is_same_word(known, word));
+    one.arguments.iter().all(|word| covers(&other.arguments, word))
+        && other.arguments.iter().all(|word| covers(&one.arguments, word))
 }
 
 fn same_name(one: &ShellCommand, other: &ShellCommand) -> bool {
-    is_same_name(&one.name, &other.name)
+    is_same_name(&one.name, &other.name) || runs_same_script(one, other)
+}
+
+/// Whether a call names a file: a script, or a path among its arguments.
+pub(super) fn names_file(command: &ShellCommand) -> bool {
+    let is_file = |word: &str| {
+        let name = word.split("::").next().unwrap_or_default();
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        !word.starts_with('-')
+            && (1..=4).contains(&extension.len())
+            && extension.bytes().all(|b| b.is_ascii_alphanumeric())
+    };
+    command.name.split(' ').skip(1).any(is_file) || command.arguments.iter().any(|word| is_file(word))
 }
 
 /// Whether two words are equal, or the same path seen from another directory.
 fn is_same_word(one: &str, other: &str) -> bool {
-    let ends = |long: &str, short: &str| {
-        short.contains('.') && long.starts_with('/') && long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'))
-    };
-    one == other || ends(one, other) || ends(other, one)
+    // Two relative paths may be different files.
+    let is_path = [one, other].iter().any(|word| word.starts_with(['/', '.', '~']));
+    one == other || (is_path && is_same_file(one, other))
 }
 
 /// Whether the later call checks at least as much: it has no filter or path that the failed one did not have.
@@ -57,7 +71,7 @@ fn is_broader(failed: &ShellCommand, later: &ShellCommand) -> bool {
         failed.arguments.contains(word)
             || (word.ends_with("...") && failed.arguments.iter().any(|other| other.starts_with(folder)))
             || (!word.starts_with('-') && failed.arguments.iter().any(|other| is_below(other, folder)))
-            || is_count_or_format(word)
+            || changes_nothing(word)
     };
     verifies(failed) && later.arguments.iter().all(covers)
 }
@@ -67,10 +81,15 @@ fn is_below(path: &str, folder: &str) -> bool {
 }
 
 /// Flags that do not change what is checked.
-fn is_count_or_format(word: &str) -> bool {
-    ["-count=", "--count=", "-v", "--tb=", "-timeout", "--timeout", "--reporter", "--color", "-race"]
-        .iter()
-        .any(|flag| word.starts_with(flag))
+fn changes_nothing(word: &str) -> bool {
+    // pytest joins its short flags: `-xvs`.
+    let is_joined = |flags: &str| (1..=5).contains(&flags.len()) && flags.bytes().all(|flag| b"xvsq".contains(&flag));
+    FORMATTING_FLAGS.contains(word)
+        || word.strip_prefix('-').is_some_and(is_joined)
+        || ["-count=", "--count=", "-v", "--tb=", "-timeout", "--timeout", "--reporter", "--color", "-race"]
+            .iter()
+            .chain(&["--maxfail", "--no-cov", "--durations", "-rA", "-ra", "-rs"])
+            .any(|flag| word.starts_with(flag))
 }
 
 /// Whether the error is about how the command was called, so that another call fixes it. A failed test never is.
@@ -79,7 +98,7 @@ pub(super) fn is_call_error(signature: &str) -> bool {
         Regex::new(r"(?i)main module|setup failed|statement separator|go\.mod|working directory|package\.json|could not determine").ok()
     });
     static OF_A_TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)assert|^(---\s)?fail(ed)?\b|\bexpected\b.*\b(received|got|to be|but)\b").ok()
+        Regex::new(r"(?i)assert|^fixture\b|^(---\s)?fail(ed)?\b|\bexpected\b.*\b(received|got|to be|but)\b").ok()
     });
     let has = |pattern: &LazyLock<Option<Regex>>| pattern.as_ref().is_some_and(|pattern| pattern.is_match(signature));
     has(&OF_THE_CALL) || (is_usage_error(signature) && !has(&OF_A_TEST))
@@ -88,7 +107,9 @@ pub(super) fn is_call_error(signature: &str) -> bool {
 /// Whether a later call is the failed one, corrected.
 pub(super) fn is_corrected_call(failed: &ShellCommand, later: &ShellCommand) -> bool {
     let is_same_name = same_name(failed, later);
-    if (later.class == CommandClass::ReadOnly && !is_same_name) || is_narrower(failed, later) {
+    // `pytest --markers` only prints something.
+    let only_reads = later.class == CommandClass::ReadOnly && (!is_same_name || verifies(failed));
+    if only_reads || is_narrower(failed, later) {
         return false;
     }
     // `go mod init` does not replace `go mod tidy`: it prepares it.
@@ -96,7 +117,10 @@ pub(super) fn is_corrected_call(failed: &ShellCommand, later: &ShellCommand) -> 
     if !is_same_name && repairs(later) && program(later).is_some() && program(failed) == program(later) {
         return false;
     }
-    is_same_name || is_same_program(failed, later) || word_similarity(failed, later) >= 0.5
+    is_same_name
+        || is_same_program(failed, later)
+        || runs_script_elsewhere(failed, later)
+        || word_similarity(failed, later) >= 0.5
 }
 
 /// Whether the shell or git could not make sense of a call, which also concerns commands that only read.
@@ -110,7 +134,7 @@ pub(super) fn is_malformed_call(message: &str) -> bool {
 /// Whether a call was so wrong that nothing ran.
 pub(super) fn ran_nothing(message: &str) -> bool {
     static NOTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)^error: file or directory not found|command not found|unknown (option|flag)|unrecognized (option|argument)|missing script|unexpected argument|no such (command|option)|invalid option").ok()
+        Regex::new(r"(?i)^error: (file or directory )?not found|^error: file not found|can't open file|python[0-9.]*: No module named|command not found|unknown (option|flag)|unrecognized (option|argument)|missing script|unexpected argument|no such (command|option)|invalid option").ok()
     });
     is_missing_folder(message) || NOTHING.as_ref().is_some_and(|pattern| pattern.is_match(message))
 }
@@ -171,9 +195,10 @@ fn is_narrower(failed: &ShellCommand, later: &ShellCommand) -> bool {
 }
 
 /// Whether a later command may run in the same directory: it sets the same one, or none, because shells keep theirs.
-pub(super) fn same_folder(one: Option<&str>, later: Option<&str>) -> bool {
+/// If the failed one set none, a later one that names the same file runs where that file is.
+pub(super) fn same_folder(one: Option<&str>, later: Option<&str>, names_file: bool) -> bool {
     let Some(other) = later else { return true };
-    let Some(one) = one else { return false };
+    let Some(one) = one else { return names_file };
     let (one, other) = (one.trim_end_matches('/'), other.trim_end_matches('/'));
     let ends = |long: &str, short: &str| {
         !short.is_empty() && long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))

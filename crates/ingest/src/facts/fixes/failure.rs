@@ -9,16 +9,18 @@ use super::super::packages::installed_packages;
 use super::super::sink::{FactSink, command_entity, observed_fact};
 use super::attempt::{FixAttempt, select_attempt};
 use super::call::{
-    follows_advice, formats_same, is_call_error, is_corrected_call, is_format_issue, is_same_call, ran_nothing,
-    same_folder, shows_success,
+    follows_advice, formats_same, is_call_error, is_corrected_call, is_format_issue, is_same_call, names_file,
+    ran_nothing, same_folder, shows_success,
 };
 use super::change::{AttemptedChange, ChangeKind, Likelihood};
 use super::inner_check::{runs_check_of_same_name, runs_same_check};
 use super::relation::ErrorWords;
+use super::script_call::runs_other_version;
+use super::stage::came_further;
 use super::{MAX_TEXT_CHARS, verifies};
 
 /// Maximum number of earlier errors of one command that disappeared one after another.
-const MAX_EARLIER_ERRORS: usize = 4;
+const MAX_EARLIER_ERRORS: usize = 8;
 /// Number of commands within which a different call of the command is recognized.
 const MAX_RETRY_COMMANDS: u64 = 4;
 
@@ -125,7 +127,12 @@ impl OpenFailure {
 
     pub(super) fn matches(&self, line: &CommandLine) -> bool {
         let is_same = is_same_call(&self.command(), line.main()) || self.is_git_like(line.main());
-        is_same && same_folder(self.folder.as_deref(), line.folder.as_deref())
+        is_same && self.is_in_folder(line.folder.as_deref())
+    }
+
+    /// Whether a later command may run in the directory of this one.
+    fn is_in_folder(&self, later: Option<&str>) -> bool {
+        same_folder(self.folder.as_deref(), later, names_file(&self.command()))
     }
 
     /// Whether the call was so wrong that nothing ran.
@@ -152,23 +159,28 @@ impl OpenFailure {
         ErrorWords::new(&self.error.message, self.reason.as_deref())
     }
 
-    /// Records that the same command failed again.
+    /// Records that the same command failed again. The fixes of errors that are gone for sure are returned.
     pub(super) fn record_repeat(
         &mut self,
         error: TrackedError,
+        called: &str,
         (prompts, commands): (u64, u64),
         changes: &[AttemptedChange],
         entry: &Entry,
         sink: &mut FactSink,
-    ) {
+    ) -> Vec<VerifiedFix> {
         (self.prompts, self.commands) = (prompts, commands);
         let attempt = self.attempt(changes);
         self.since = changes.last().map_or(self.since, |last| last.number.max(self.since));
+        let called = clip(called, MAX_TEXT_CHARS).into_owned();
+        let before = std::mem::replace(&mut self.called, called);
         if error.concrete != self.error.concrete {
+            // If nothing ran, the other call may be what made the difference.
+            let attempt = attempt.filter(|_| before == self.called || !self.ran_nothing());
             return self.replace_error(error, attempt, entry, sink);
         }
         self.error.line = error.line;
-        let Some(attempt) = attempt else { return };
+        let Some(attempt) = attempt else { return Vec::new() };
         let evidence = evidence(self.error.line, &attempt);
         sink.push(Fact {
             object: Some(command_entity(&self.name)),
@@ -181,18 +193,35 @@ impl OpenFailure {
             ..observed_fact(entry, Predicate::NotFixedBy, Entity::new(EntityKind::Error, &self.error.signature))
         });
         self.has_presumed_fix = false;
+        Vec::new()
     }
 
     /// Records that another error replaced the one before: what was changed may have fixed that one.
-    fn replace_error(&mut self, error: TrackedError, attempt: Option<FixAttempt>, entry: &Entry, sink: &mut FactSink) {
+    fn replace_error(
+        &mut self,
+        error: TrackedError,
+        attempt: Option<FixAttempt>,
+        entry: &Entry,
+        sink: &mut FactSink,
+    ) -> Vec<VerifiedFix> {
         // An error that came back was not fixed.
         self.earlier.retain(|earlier| earlier.error.concrete != error.concrete);
         let before = std::mem::replace(&mut self.error, error);
         let reason = self.reason.take();
         self.has_presumed_fix = false;
-        let Some(attempt) = attempt.filter(|_| self.earlier.len() < MAX_EARLIER_ERRORS) else { return };
-        sink.push(self.fix_fact(&before, &attempt, FactState::Hypothesis, reason.clone(), entry));
-        self.earlier.push(EarlierError { error: before, attempt, reason });
+        let before = attempt.map(|attempt| EarlierError { error: before, attempt, reason });
+        if let Some(EarlierError { error, attempt, reason }) = &before {
+            sink.push(self.fix_fact(error, attempt, FactState::Hypothesis, reason.clone(), entry));
+        }
+        // A run that came further shows that the errors before are gone.
+        let message = &self.error.message;
+        let (gone, open): (Vec<EarlierError>, Vec<EarlierError>) = std::mem::take(&mut self.earlier)
+            .into_iter()
+            .chain(before)
+            .partition(|one| one.attempt.is_clear && came_further(&one.error.message, message));
+        self.earlier = open;
+        self.earlier.truncate(MAX_EARLIER_ERRORS);
+        self.confirm(gone, entry, sink)
     }
 
     /// What the success of a later command says about this failure.
@@ -215,7 +244,7 @@ impl OpenFailure {
             is_changed && (runs_same_check(&self.error.message, &mine, later) || is_installed())
         };
         if shows_success(&mine, later) || is_same_check() {
-            let is_elsewhere = !same_folder(self.folder.as_deref(), folder);
+            let is_elsewhere = !self.is_in_folder(folder);
             let is_placed = folder.is_some() && folder != self.folder.as_deref();
             let is_prepared = later.prefix_words.iter().any(|word| !self.prefix_words.contains(word));
             return match (is_changed, is_elsewhere) {
@@ -246,11 +275,20 @@ impl OpenFailure {
         let mine = self.command();
         let is_near = now - self.commands <= MAX_RETRY_COMMANDS;
         let is_other_call = clip(called, MAX_TEXT_CHARS) != self.called || folder != self.folder.as_deref();
-        is_near
-            && is_other_call
-            && is_call_error(&self.error.signature)
+        let is_corrected = is_call_error(&self.error.signature)
             && (is_same_call(&mine, later) || is_corrected_call(&mine, later))
-            && !self.has_related_change(changes)
+            && !self.has_related_change(changes);
+        is_near && is_other_call && (is_corrected || self.is_run_by_other_version(later, changes))
+    }
+
+    /// Whether a later call only differs in the version of its program, and nothing was changed.
+    pub(super) fn is_run_by_other_version(&self, later: &ShellCommand, changes: &[AttemptedChange]) -> bool {
+        runs_other_version(&self.command(), later) && !changes.iter().any(|change| change.number > self.since)
+    }
+
+    /// Whether a later call, which failed with another error, came further.
+    pub(super) fn came_further(&self, message: &str) -> bool {
+        came_further(&self.error.message, message)
     }
 
     /// Whether a later call, which failed in another way, adds what the message asks for.
@@ -282,11 +320,18 @@ impl OpenFailure {
         entry: &Entry,
         sink: &mut FactSink,
     ) -> Vec<VerifiedFix> {
-        self.retract_presumed_fixes(sink);
-        let mut verified = Vec::new();
         let last =
             attempt.map(|attempt| EarlierError { error: self.error.clone(), attempt, reason: self.reason.take() });
-        for EarlierError { error, attempt, reason } in std::mem::take(&mut self.earlier).into_iter().chain(last) {
+        let fixed = std::mem::take(&mut self.earlier).into_iter().chain(last).collect();
+        self.retract_presumed_fixes(self.error.line, sink);
+        self.confirm(fixed, entry, sink)
+    }
+
+    /// Reports the fixes of errors that are gone.
+    fn confirm(&self, fixed: Vec<EarlierError>, entry: &Entry, sink: &mut FactSink) -> Vec<VerifiedFix> {
+        let mut verified = Vec::new();
+        for EarlierError { error, attempt, reason } in fixed {
+            self.retract_presumed_fixes(error.line, sink);
             if error.signature.is_empty() {
                 continue;
             }
@@ -311,13 +356,12 @@ impl OpenFailure {
         sink.push(self.fix_fact(&self.error, attempt, FactState::Hypothesis, self.reason.clone(), entry));
     }
 
-    /// Removes the presumed fixes of this span, because they are now verified.
-    fn retract_presumed_fixes(&self, sink: &mut FactSink) {
-        let errors: Vec<u64> = self.earlier.iter().map(|earlier| earlier.error.line).chain([self.error.line]).collect();
+    /// Removes the presumed fixes of the error at this line, because it is known what happened to it.
+    fn retract_presumed_fixes(&self, error: u64, sink: &mut FactSink) {
         sink.retract(|fact| {
             fact.predicate == Predicate::FixedBy
                 && fact.state == FactState::Hypothesis
-                && fact.evidence_lines.first().is_some_and(|line| errors.contains(line))
+                && fact.evidence_lines.first() == Some(&error)
         });
     }
 

@@ -8,6 +8,8 @@ mod failure;
 mod inner_check;
 mod phrases;
 mod relation;
+mod script_call;
+mod stage;
 
 use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, clip};
 use serde::{Deserialize, Serialize};
@@ -111,8 +113,8 @@ impl FixTracker {
         entry: &Entry,
         sink: &mut FactSink,
     ) {
-        self.commands += 1;
         let main = line.main();
+        self.count_command(main);
         // Failing to remove a file that does not exist is not an error worth tracking.
         let is_minor = (main.class == CommandClass::ReadOnly && !is_malformed_call(message))
             || matches!(main.name.as_str(), "rm" | "rmdir" | "mkdir" | "touch");
@@ -149,9 +151,12 @@ impl FixTracker {
         let now = (self.prompts, self.commands);
         // A call that ran nothing does not show that the error before is gone: both stay open.
         let has_run = !ran_nothing(message);
-        let is_known = |failure: &&mut OpenFailure| failure.matches(line) && (has_run || failure.ran_nothing());
+        let is_known =
+            |failure: &&mut OpenFailure| failure.matches(line) && (has_run || failure.error.concrete == error.concrete);
         if let Some(failure) = self.open.iter_mut().find(is_known) {
-            return failure.record_repeat(error, now, &self.changes, entry, sink);
+            let verified = failure.record_repeat(error, called_as(script), now, &self.changes, entry, sink);
+            self.fixes.extend(verified);
+            return;
         }
         if error.signature.is_empty() {
             return;
@@ -169,8 +174,12 @@ impl FixTracker {
         let mut open = std::mem::take(&mut self.open);
         open.retain_mut(|failure| {
             let folder = line.folder.as_deref();
-            let is_corrected = (!is_call_error || failure.is_advised(line.main(), message))
-                && failure.is_corrected_by(line.main(), folder, called, &self.changes, now);
+            let shows_it = if failure.is_run_by_other_version(line.main(), &self.changes) {
+                failure.came_further(message)
+            } else {
+                !is_call_error || failure.is_advised(line.main(), message)
+            };
+            let is_corrected = shows_it && failure.is_corrected_by(line.main(), folder, called, &self.changes, now);
             if is_corrected && !is_bypass_command(called) {
                 self.fixes.extend(failure.report_other_call(other_call(line, script), entry, sink));
             }
@@ -205,7 +214,7 @@ impl FixTracker {
         entry: &Entry,
         sink: &mut FactSink,
     ) {
-        self.commands += 1;
+        self.count_command(line.main());
         let now = self.commands;
         self.open.retain(|failure| now - failure.commands <= MAX_FAILURE_COMMANDS);
         // A log that is read may contain anything.
@@ -253,6 +262,11 @@ impl FixTracker {
             }
         });
         self.open = open;
+    }
+
+    /// Counts a command. Looking around takes a failure no further away.
+    fn count_command(&mut self, main: &ShellCommand) {
+        self.commands += u64::from(main.class != CommandClass::ReadOnly);
     }
 
     fn presume_latest(&mut self, entry: &Entry, sink: &mut FactSink) {
