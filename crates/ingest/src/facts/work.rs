@@ -149,7 +149,10 @@ impl<'a> WorkExtractor<'a> {
                 self.state.fixes.record_failure(&line, script, message, entry, sink);
             }
             CommandResult::Unfinished => {}
-            CommandResult::Unknown => self.steps.add_command(line.main(), StepResult::Unknown, entry),
+            CommandResult::Unknown => {
+                self.state.fixes.record_unseen(&line, script, entry, sink);
+                self.steps.add_command(line.main(), StepResult::Unknown, entry);
+            }
             CommandResult::TimedOut => {
                 let message = timeout_message(&line.main().name);
                 self.extract_failure(&line, &message, tool, entry, sink);

@@ -107,8 +107,20 @@ pub(crate) fn bypass_marker(before: &str, text: &str) -> Option<&'static str> {
         #[expect(clippy::expect_used, reason = "the markers are constants")]
         AhoCorasick::new(MARKERS).expect("valid markers")
     });
-    let mut found = FINDER.find_iter(text).map(|found| MARKERS[found.pattern().as_usize()]);
-    found.find(|marker| !before.contains(marker))
+    let mut found = FINDER.find_iter(text).map(|found| (MARKERS[found.pattern().as_usize()], &text[..found.start()]));
+    found
+        .find(|(marker, preceding)| !before.contains(marker) && !is_tolerated(marker, preceding))
+        .map(|(marker, _)| marker)
+}
+
+/// Whether `|| true` only tolerates that there is nothing to remove or to stop.
+fn is_tolerated(marker: &str, preceding: &str) -> bool {
+    const KEYWORDS: [&str; 5] = ["then", "do", "else", "sudo", "+"];
+    const TOLERANT: [&str; 10] =
+        ["rm", "rmdir", "unlink", "kill", "pkill", "killall", "umount", "popd", "wait", "deactivate"];
+    let command = preceding.rsplit([';', '&', '|', '\n', '{', '(']).next().unwrap_or_default();
+    let program = command.split_whitespace().find(|word| !KEYWORDS.contains(word)).unwrap_or_default();
+    marker.starts_with("||") && TOLERANT.contains(&program)
 }
 
 /// Whether the description of a fix only switches a check off: parts joined by `; `, each `PATH: PIECE`, a command, or a
@@ -209,6 +221,7 @@ mod tests {
             ("tests/a.py", "- file"),
             ("jest.config.js", "branches threshold: 80 → branches threshold: 60"),
             ("package.json", "--max-warnings 0 → --max-warnings 10"),
+            ("run.sh", "+ npm test || true"),
         ] {
             assert!(is_bypass_edit(path, change), "{change}");
         }
@@ -217,6 +230,7 @@ mod tests {
             ("src/a.py", "- assert x"),
             ("a.ts", "max: 5 → max: 20"),
             ("jest.config.js", "threshold: 60 → threshold: 80"),
+            ("run.sh", "+ if [[ $KEEP == no ]]; then rm -rf \"$TEMP\" || true fi"),
         ] {
             assert!(!is_bypass_edit(path, change), "{change}");
         }

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::super::command::{CommandClass, ShellCommand, is_same_command, is_same_name, word_similarity};
 use super::super::errors::{is_missing_folder, is_usage_error};
-use super::super::tables::{FORMATTING_FLAGS, NARROWING_FLAGS};
+use super::super::tables::{FORMATTING_FLAGS, INSTALL_COMMANDS, NARROWING_FLAGS};
 use super::change::repairs;
 use super::script_call::{is_same_file, runs_same_script, runs_script_elsewhere};
 use super::verifies;
@@ -41,7 +41,7 @@ pub(super) fn is_same_arguments(one: &ShellCommand, other: &ShellCommand) -> boo
         && other.arguments.iter().all(|word| covers(&one.arguments, word))
 }
 
-fn same_name(one: &ShellCommand, other: &ShellCommand) -> bool {
+pub(super) fn same_name(one: &ShellCommand, other: &ShellCommand) -> bool {
     is_same_name(&one.name, &other.name) || runs_same_script(one, other)
 }
 
@@ -81,7 +81,7 @@ fn is_below(path: &str, folder: &str) -> bool {
 }
 
 /// Flags that do not change what is checked.
-fn changes_nothing(word: &str) -> bool {
+pub(super) fn changes_nothing(word: &str) -> bool {
     // pytest joins its short flags: `-xvs`.
     let is_joined = |flags: &str| (1..=5).contains(&flags.len()) && flags.bytes().all(|flag| b"xvsq".contains(&flag));
     FORMATTING_FLAGS.contains(word)
@@ -121,6 +121,19 @@ pub(super) fn is_corrected_call(failed: &ShellCommand, later: &ShellCommand) -> 
         || is_same_program(failed, later)
         || runs_script_elsewhere(failed, later)
         || word_similarity(failed, later) >= 0.5
+}
+
+/// Whether a later call installs something else than the failed one, though the message is not about the name of a
+/// package: that prepares the failed call.
+pub(super) fn installs_other(message: &str, failed: &ShellCommand, later: &ShellCommand) -> bool {
+    if !(same_name(failed, later) && INSTALL_COMMANDS.contains(&failed.name)) {
+        return false;
+    }
+    let names = |word: &&String| !word.starts_with('-') || matches!(word.as_str(), "-e" | "--editable" | "-r");
+    let has_package = |command: &ShellCommand| command.arguments.iter().any(|word| !word.starts_with('-'));
+    let is_shared = failed.arguments.iter().filter(names).any(|word| later.arguments.contains(word));
+    let is_about_name = failed.arguments.iter().any(|word| word.len() >= 3 && message.contains(word.as_str()));
+    !(is_shared || is_about_name) && has_package(later)
 }
 
 /// Whether the shell or git could not make sense of a call, which also concerns commands that only read.

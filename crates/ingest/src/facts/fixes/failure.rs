@@ -3,17 +3,19 @@
 use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, Trust, clip};
 use serde::{Deserialize, Serialize};
 
-use super::super::command::{CommandClass, CommandLine, ShellCommand};
+use super::super::command::{CommandClass, CommandLine, ExitVisibility, ShellCommand};
 use super::super::error_forms::concrete_form;
 use super::super::packages::installed_packages;
 use super::super::sink::{FactSink, command_entity, observed_fact};
 use super::attempt::{FixAttempt, select_attempt};
 use super::call::{
-    follows_advice, formats_same, is_call_error, is_corrected_call, is_format_issue, is_same_call, names_file,
-    ran_nothing, same_folder, shows_success,
+    follows_advice, formats_same, installs_other, is_call_error, is_corrected_call, is_format_issue, is_same_call,
+    names_file, ran_nothing, same_folder, shows_success,
 };
 use super::change::{AttemptedChange, ChangeKind, Likelihood};
+use super::compile_error::compiles_same;
 use super::inner_check::{runs_check_of_same_name, runs_same_check};
+use super::partial_run::settles_failed_part;
 use super::relation::ErrorWords;
 use super::script_call::runs_other_version;
 use super::stage::came_further;
@@ -33,6 +35,9 @@ pub(super) struct OpenFailure {
     folder: Option<String>,
     /// The line as called.
     called: String,
+    /// The whole line, if only its output showed the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seen_through: Option<String>,
     pub(super) error: TrackedError,
     /// Number of the last change before the failure.
     pub(super) since: u64,
@@ -100,6 +105,7 @@ impl OpenFailure {
             prefix_words: main.prefix_words,
             folder: line.folder.clone(),
             called,
+            seen_through: None,
             error,
             since,
             earlier: Vec::new(),
@@ -133,6 +139,17 @@ impl OpenFailure {
     /// Whether a later command may run in the directory of this one.
     fn is_in_folder(&self, later: Option<&str>) -> bool {
         same_folder(self.folder.as_deref(), later, names_file(&self.command()))
+    }
+
+    /// Remembers the line through which the failure was seen, because its exit code is lost.
+    pub(super) fn set_seen_through(&mut self, line: &CommandLine, script: &str) {
+        self.seen_through = (line.exit == ExitVisibility::Lost).then(|| clip(script, MAX_TEXT_CHARS).into_owned());
+    }
+
+    /// Whether the failure was seen through this line, so that it would show it again.
+    pub(super) fn is_seen_through(&self, line: &CommandLine, script: &str) -> bool {
+        let is_same = self.seen_through.as_deref().is_some_and(|seen| seen == clip(script, MAX_TEXT_CHARS));
+        is_same && self.is_in_folder(line.folder.as_deref())
     }
 
     /// Whether the call was so wrong that nothing ran.
@@ -256,10 +273,21 @@ impl OpenFailure {
         }
         let is_check =
             later.name == self.name || (later.class == CommandClass::Check && verifies(later) && verifies(&mine));
-        match self.attempt(changes).filter(|_| is_check && !self.has_presumed_fix) {
-            Some(attempt) => FixVerdict::Presumed(attempt),
-            None => FixVerdict::Unrelated,
+        match self.attempt(changes).filter(|_| is_check) {
+            Some(attempt) if self.is_settled_by_part(&attempt, later, folder) => FixVerdict::Fixed(Some(attempt)),
+            Some(attempt) if !self.has_presumed_fix => FixVerdict::Presumed(attempt),
+            _ => FixVerdict::Unrelated,
         }
+    }
+
+    /// Whether a narrower run shows that the changes fixed the error.
+    fn is_settled_by_part(&self, attempt: &FixAttempt, later: &ShellCommand, folder: Option<&str>) -> bool {
+        let (mine, message) = (self.command(), &self.error.message);
+        attempt.is_clear
+            && self.is_in_folder(folder)
+            && !is_call_error(&self.error.signature)
+            && (settles_failed_part(message, &mine, later, &attempt.files, &attempt.detail)
+                || compiles_same(message, &mine, later, &attempt.files))
     }
 
     /// Whether a later call is the failed one, corrected: the error is about the call, and nothing else was changed that
@@ -277,6 +305,7 @@ impl OpenFailure {
         let is_other_call = clip(called, MAX_TEXT_CHARS) != self.called || folder != self.folder.as_deref();
         let is_corrected = is_call_error(&self.error.signature)
             && (is_same_call(&mine, later) || is_corrected_call(&mine, later))
+            && !installs_other(&self.error.message, &mine, later)
             && !self.has_related_change(changes);
         is_near && is_other_call && (is_corrected || self.is_run_by_other_version(later, changes))
     }
@@ -346,7 +375,7 @@ impl OpenFailure {
 
     /// Reports that another call of the command works.
     pub(super) fn report_other_call(&mut self, detail: String, entry: &Entry, sink: &mut FactSink) -> Vec<VerifiedFix> {
-        let attempt = FixAttempt { detail, lines: Vec::new(), is_clear: true };
+        let attempt = FixAttempt { detail, lines: Vec::new(), files: Vec::new(), is_clear: true };
         self.report_fix(Some(attempt), entry, sink)
     }
 

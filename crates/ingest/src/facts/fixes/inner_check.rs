@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::command::ShellCommand;
+use super::super::command_kind::command_kind;
 use super::verifies;
 
 /// A kind of check: how its errors look, and the words in the names of commands that run it.
@@ -15,7 +16,7 @@ struct InnerCheck {
     names: &'static [&'static str],
 }
 
-static CHECKS: [InnerCheck; 4] = [
+static CHECKS: [InnerCheck; 3] = [
     InnerCheck {
         error: LazyLock::new(|| Regex::new(r"\berror TS[0-9]{4,5}\b").ok()),
         names: &["tsc", "tsgo", "vue-tsc", "typecheck", "type-check", "types", "check"],
@@ -28,10 +29,6 @@ static CHECKS: [InnerCheck; 4] = [
         error: LazyLock::new(|| Regex::new(r"^[EFWBIN][0-9]{3,4} ").ok()),
         names: &["ruff", "flake8", "lint", "check"],
     },
-    InnerCheck {
-        error: LazyLock::new(|| Regex::new(r"^error\[E[0-9]{4}\]").ok()),
-        names: &["cargo check", "cargo build", "cargo test", "cargo clippy"],
-    },
 ];
 
 /// Whether a later command, which checks everything, runs the check that printed the error.
@@ -42,7 +39,10 @@ pub(super) fn runs_same_check(message: &str, failed: &ShellCommand, later: &Shel
         let name = command.name.as_str();
         check.names.iter().any(|known| name == *known || name.split([' ', ':', '/']).any(|word| word == *known))
     };
-    let may_run_it = |check: &InnerCheck| is_run_by(check, failed) || failed.name.starts_with("git ");
+    // A hook or a build that prints the errors of a check has run it.
+    let may_run_it = |check: &InnerCheck| {
+        is_run_by(check, failed) || failed.name.starts_with("git ") || command_kind(failed) == Some("build")
+    };
     let mut printed = CHECKS.iter().filter(|check| check.error.as_ref().is_some_and(|error| error.is_match(message)));
     is_whole && printed.any(|check| may_run_it(check) && is_run_by(check, later))
 }
@@ -72,6 +72,7 @@ mod tests {
         for (message, failed, later) in [
             ("error TS2717: Subsequent property declarations", "git push", "npm run typecheck"),
             ("error TS2322: Type 'a'", "npx tsc --noEmit", "npm run check"),
+            ("error TS2322: Type 'a'", "npm run build", "npx tsc --noEmit"),
             ("error eslint(no-unused-vars): 'x' is unused", "pnpm check", "pnpm lint"),
             ("Error return value of `f` is not checked (errcheck)", "mise run lint", "make lint"),
         ] {

@@ -4,8 +4,10 @@ mod attempt;
 mod bypass;
 mod call;
 mod change;
+mod compile_error;
 mod failure;
 mod inner_check;
+mod partial_run;
 mod phrases;
 mod relation;
 mod script_call;
@@ -15,6 +17,7 @@ use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, clip
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use self::attempt::FixAttempt;
 pub(crate) use self::bypass::bypass_marker;
 pub use self::bypass::is_bypass;
 pub(super) use self::bypass::is_bypass_command;
@@ -42,6 +45,8 @@ const MAX_PASSING_LINES: usize = 64;
 const MAX_FAILURE_PROMPTS: u64 = 5;
 /// Number of commands after which a failure is no longer tracked.
 const MAX_FAILURE_COMMANDS: u64 = 60;
+/// Number of prompts after a failure within which a human may report that it is fixed.
+const MAX_ANSWER_PROMPTS: u64 = 2;
 /// Maximum length of a stored message or reason, in characters.
 const MAX_TEXT_CHARS: usize = 240;
 
@@ -85,7 +90,7 @@ impl FixTracker {
         self.prompts += 1;
         let prompts = self.prompts;
         if says_it_works(text) {
-            self.presume_latest(entry, sink);
+            self.confirm_by_human(entry, sink);
         }
         self.open.retain(|failure| prompts - failure.prompts <= MAX_FAILURE_PROMPTS);
     }
@@ -154,6 +159,7 @@ impl FixTracker {
         let is_known =
             |failure: &&mut OpenFailure| failure.matches(line) && (has_run || failure.error.concrete == error.concrete);
         if let Some(failure) = self.open.iter_mut().find(is_known) {
+            failure.set_seen_through(line, script);
             let verified = failure.record_repeat(error, called_as(script), now, &self.changes, entry, sink);
             self.fixes.extend(verified);
             return;
@@ -164,7 +170,9 @@ impl FixTracker {
         if self.open.len() == MAX_OPEN_FAILURES {
             self.open.remove(0);
         }
-        self.open.push(OpenFailure::new(line, called_as(script), error, now, self.change_count));
+        let mut failure = OpenFailure::new(line, called_as(script), error, now, self.change_count);
+        failure.set_seen_through(line, script);
+        self.open.push(failure);
     }
 
     /// Reports the failures about a call that another call corrected, though it found something else to complain about.
@@ -203,6 +211,21 @@ impl FixTracker {
     /// Whether this command failed and has not succeeded since.
     pub(super) fn is_open(&self, line: &CommandLine) -> bool {
         self.open.iter().any(|failure| failure.matches(line))
+    }
+
+    /// Records that a line shows no failure any more, though it would: its exit code is lost, but it showed one before.
+    pub(super) fn record_unseen(&mut self, line: &CommandLine, script: &str, entry: &Entry, sink: &mut FactSink) {
+        let changes = &self.changes;
+        let mut verified = Vec::new();
+        self.open.retain_mut(|failure| {
+            let is_gone = failure.is_seen_through(line, script);
+            if is_gone {
+                let attempt = failure.attempt(changes);
+                verified.extend(failure.report_fix(attempt, entry, sink));
+            }
+            !is_gone
+        });
+        self.fixes.extend(verified);
     }
 
     /// Records that a command succeeded. It may have printed a line that looks like an error.
@@ -267,6 +290,21 @@ impl FixTracker {
     /// Counts a command. Looking around takes a failure no further away.
     fn count_command(&mut self, main: &ShellCommand) {
         self.commands += u64::from(main.class != CommandClass::ReadOnly);
+    }
+
+    /// A human reports success: if only one failure has a fix, and which one is clear, that is it.
+    fn confirm_by_human(&mut self, entry: &Entry, sink: &mut FactSink) {
+        let changes = &self.changes;
+        let attempts: Vec<(usize, FixAttempt)> =
+            self.open.iter().enumerate().filter_map(|(at, failure)| Some((at, failure.attempt(changes)?))).collect();
+        let is_recent = |at: usize| self.prompts - self.open[at].prompts <= MAX_ANSWER_PROMPTS;
+        match attempts.as_slice() {
+            [(at, attempt)] if attempt.is_clear && is_recent(*at) => {
+                let mut failure = self.open.remove(*at);
+                self.fixes.extend(failure.report_fix(Some(attempt.clone()), entry, sink));
+            }
+            _ => self.presume_latest(entry, sink),
+        }
     }
 
     fn presume_latest(&mut self, entry: &Entry, sink: &mut FactSink) {
