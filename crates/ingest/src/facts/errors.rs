@@ -33,7 +33,7 @@ static REPEATS_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
         | ^npm\ (err!|error)\ (code|syscall|path|errno|command|cwd|workspace|location|lifecycle|a\ complete\ log|\s*$) | ^error:?\ process\ completed
         | ^[\s=]*\d+\ (failed|errors?|problems?|failures?)\b | ^failed\ \(|^error\ occurred\ while\ running | ^error:?\s*$ | ^traceback\ \( | ^exit\ (code|status)\ \d
         | ^FAIL\s*$ | ^\#\ \S+$ | ^error\ Command\ failed | ^test\ result:\ FAILED | ^failed\ to\ compile | failed\ to\ push\ some\ refs | \b[1-9]\d*\ (failed|failures?)\b | \bexit(ed)?(=|:|\ code:?|\ status:?)\s*[1-9] | ^fail(ed)?:?$ | ^tests?\ failed\.?$ | \bERROR\ task\ failed$ | \bwhen\ using\ sourcemap\b
-        | ^error:\ (subprocess-exited-with-error|metadata-generation-failed|legacy-install-failure|failed-wheel-build-for-install)",
+        | ^failure:\ build\ failed | ^error:\ (subprocess-exited-with-error|metadata-generation-failed|legacy-install-failure|failed-wheel-build-for-install)",
     )
 });
 
@@ -45,7 +45,7 @@ static NAMES_ERROR: LazyLock<Regex> = LazyLock::new(|| {
         | (^|[\ :)])(error|Error)(\ TS\d+|\[[\w-]+\])?:\ \S
         | ^\S+[.]\w{1,5}(:\d+){1,2}:\ (?i:error|undefined|cannot|syntax|expected|undeclared|unexpected|missing|invalid|too\ many|not\ enough|no\ required|could\ not|undefined|imported\ and|declared\ and|assignment|unknown|got\ |want|redeclared|E\d{3}\ |F\d{3}\ ) 
         | ^(\[[\w:./-]+\]\s+)?\S+[.]\w{1,5}:\d+:\d+:\s+\S
-        | ^\[?ERR_[A-Z_]+\]?\s+\S | ^\[(ERROR|FATAL|error|fatal)\]:?\s+\S
+        | ^e:\ \S | ^\[?ERR_[A-Z_]+\]?\s+\S | ^\[(ERROR|FATAL|error|fatal)\]:?\s+\S
         | ^\s*\d+:\d+\s+error\s+\S
         | ^npm\ (error|ERR!)\ \S | ^Failure/Error: | ^ld:\ |undefined\ reference\ to | ^\s*!\s*\[rejected\] | ^assertion\b | ^AssertionError | ^\(eval\):\d+: 
         | :\ (command\ not\ found|No\ such\ file\ or\ directory|Permission\ denied|not\ found)\b | ^curl:\ \(\d+\) | ^psql:\ | ^Permission\ denied

@@ -151,6 +151,7 @@ impl<'a> WorkExtractor<'a> {
             CommandResult::Unfinished => {}
             CommandResult::Unknown => {
                 self.state.fixes.record_unseen(&line, script, entry, sink);
+                self.state.fixes.record_started(&line, entry);
                 self.steps.add_command(line.main(), StepResult::Unknown, entry);
             }
             CommandResult::TimedOut => {

@@ -115,12 +115,11 @@ pub(crate) fn bypass_marker(before: &str, text: &str) -> Option<&'static str> {
 
 /// Whether `|| true` only tolerates that there is nothing to remove or to stop.
 fn is_tolerated(marker: &str, preceding: &str) -> bool {
-    const KEYWORDS: [&str; 5] = ["then", "do", "else", "sudo", "+"];
     const TOLERANT: [&str; 10] =
         ["rm", "rmdir", "unlink", "kill", "pkill", "killall", "umount", "popd", "wait", "deactivate"];
     let command = preceding.rsplit([';', '&', '|', '\n', '{', '(']).next().unwrap_or_default();
-    let program = command.split_whitespace().find(|word| !KEYWORDS.contains(word)).unwrap_or_default();
-    marker.starts_with("||") && TOLERANT.contains(&program)
+    // The lines of an edit are joined, so that another command may come before it.
+    marker.starts_with("||") && command.split_whitespace().rev().take(4).any(|word| TOLERANT.contains(&word))
 }
 
 /// Whether the description of a fix only switches a check off: parts joined by `; `, each `PATH: PIECE`, a command, or a
@@ -230,7 +229,7 @@ mod tests {
             ("src/a.py", "- assert x"),
             ("a.ts", "max: 5 → max: 20"),
             ("jest.config.js", "threshold: 60 → threshold: 80"),
-            ("run.sh", "+ if [[ $KEEP == no ]]; then rm -rf \"$TEMP\" || true fi"),
+            ("run.sh", "+ if [[ $KEEP == no ]]; then info \"Removing $TEMP\" rm -rf \"$TEMP\" || true fi"),
         ] {
             assert!(!is_bypass_edit(path, change), "{change}");
         }

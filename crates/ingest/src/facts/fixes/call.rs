@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::command::{CommandClass, ShellCommand, is_same_command, is_same_name, word_similarity};
+use super::super::command_kind::command_kind;
 use super::super::errors::{is_missing_folder, is_usage_error};
 use super::super::tables::{FORMATTING_FLAGS, INSTALL_COMMANDS, NARROWING_FLAGS};
 use super::change::repairs;
@@ -14,6 +15,39 @@ use super::verifies;
 /// Commands whose arguments differ from call to call, though they do the same.
 const NAMED_ONLY: [&str; 7] =
     ["git commit", "git push", "git rebase", "git merge", "git pull", "git cherry-pick", "git am"];
+
+/// Flags that do not change what is checked, with anything after them.
+const HARMLESS_FLAGS: [&str; 26] = [
+    "-count=",
+    "--count=",
+    "-v",
+    "--tb=",
+    "-timeout",
+    "--timeout",
+    "--reporter",
+    "--color",
+    "-race",
+    "--maxfail",
+    "--no-cov",
+    "--durations",
+    "-rA",
+    "-ra",
+    "-rs",
+    "--cov",
+    "--watchAll=false",
+    "--ci",
+    "--runInBand",
+    "--forceExit",
+    "--no-daemon",
+    "--no-coverage",
+    "-auto-approve",
+    "--auto-approve",
+    "--yes",
+    "--no-input",
+];
+/// Flags with which more is checked.
+const BROADENING_FLAGS: [&str; 6] =
+    ["--all-targets", "--all-features", "--workspace", "--tests", "--benches", "--recursive"];
 
 /// Whether the success of a later command shows that the failed one works: it is the same, or checks more.
 pub(super) fn shows_success(failed: &ShellCommand, later: &ShellCommand) -> bool {
@@ -30,7 +64,25 @@ pub(super) fn is_same_call(one: &ShellCommand, other: &ShellCommand) -> bool {
     if matches!(one.name.as_str(), "curl" | "wget") && one.name == other.name {
         return addresses(one) == addresses(other);
     }
+    // An image is built from the same files, whatever it is called.
+    if one.name == "docker build" && one.name == other.name {
+        return built_from(one) == built_from(other);
+    }
     same_name(one, other) && (is_same_command(one, other) || is_same_arguments(one, other))
+}
+
+/// What an image is built from: the arguments without its name and how it is built.
+fn built_from(command: &ShellCommand) -> Vec<&str> {
+    let mut words = command.arguments.iter().map(String::as_str);
+    let mut out = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "-t" | "--tag" | "--platform" | "--progress" => drop(words.next()),
+            word if word.starts_with("--") && !word.starts_with("--file") && !word.starts_with("--target") => {}
+            word => out.push(word),
+        }
+    }
+    out
 }
 
 /// Whether two calls have the same arguments, apart from those that change nothing.
@@ -72,6 +124,7 @@ fn is_broader(failed: &ShellCommand, later: &ShellCommand) -> bool {
             || (word.ends_with("...") && failed.arguments.iter().any(|other| other.starts_with(folder)))
             || (!word.starts_with('-') && failed.arguments.iter().any(|other| is_below(other, folder)))
             || changes_nothing(word)
+            || BROADENING_FLAGS.contains(&word.as_str())
     };
     verifies(failed) && later.arguments.iter().all(covers)
 }
@@ -84,12 +137,12 @@ fn is_below(path: &str, folder: &str) -> bool {
 pub(super) fn changes_nothing(word: &str) -> bool {
     // pytest joins its short flags: `-xvs`.
     let is_joined = |flags: &str| (1..=5).contains(&flags.len()) && flags.bytes().all(|flag| b"xvsq".contains(&flag));
+    // `make -j8` only runs faster.
+    let is_number = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
     FORMATTING_FLAGS.contains(word)
         || word.strip_prefix('-').is_some_and(is_joined)
-        || ["-count=", "--count=", "-v", "--tb=", "-timeout", "--timeout", "--reporter", "--color", "-race"]
-            .iter()
-            .chain(&["--maxfail", "--no-cov", "--durations", "-rA", "-ra", "-rs"])
-            .any(|flag| word.starts_with(flag))
+        || word.strip_prefix("-j").is_some_and(is_number)
+        || HARMLESS_FLAGS.iter().any(|flag| word.starts_with(flag))
 }
 
 /// Whether the error is about how the command was called, so that another call fixes it. A failed test never is.
@@ -169,17 +222,21 @@ pub(super) fn is_format_issue(message: &str) -> bool {
     FORMAT.as_ref().is_some_and(|pattern| pattern.is_match(message))
 }
 
-/// Whether a later call formats what the failed one only checked.
-pub(super) fn formats_same(failed: &ShellCommand, later: &ShellCommand) -> bool {
+/// Whether a later call formats what the failed one only checked, or lets a linter correct what it found.
+pub(super) fn corrects_same(message: &str, failed: &ShellCommand, later: &ShellCommand) -> bool {
     let checks = |word: &&String| matches!(word.as_str(), "--check" | "-c" | "--list-different" | "-l" | "--diff");
-    let writes = |word: &&String| matches!(word.as_str(), "--write" | "-w" | "--fix");
+    let writes = |word: &&String| {
+        matches!(word.as_str(), "--write" | "-w" | "--fix" | "--apply" | "--unsafe-fixes" | "--unsafe" | "--")
+    };
     let rest = |command: &ShellCommand| -> Vec<String> {
         command.arguments.iter().filter(|word| !checks(word) && !writes(word)).cloned().collect()
     };
-    same_name(failed, later)
-        && failed.arguments.iter().any(|word| checks(&word))
-        && !later.arguments.iter().any(|word| checks(&word))
-        && rest(failed) == rest(later)
+    let has =
+        |command: &ShellCommand, is_one: &dyn Fn(&&String) -> bool| command.arguments.iter().any(|word| is_one(&word));
+    let formats = is_format_issue(message) && has(failed, &checks) && !has(later, &checks);
+    let is_linter = matches!(command_kind(failed), Some("check" | "format"));
+    let corrects = is_linter && has(later, &writes) && !has(failed, &writes) && !has(later, &checks);
+    same_name(failed, later) && rest(failed) == rest(later) && (formats || corrects)
 }
 
 /// Whether two commands run the same program or script under another name: `python` and `python3`, `npm run lnt` and

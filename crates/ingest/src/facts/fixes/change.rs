@@ -241,7 +241,7 @@ fn is_bookkeeping(text: &str, failed: &str) -> bool {
         pair[0] == "git" && matches!(pair[1], "add" | "commit" | "push" | "fetch" | "stash" | "tag" | "notes")
     });
     let is_scratch = words.iter().any(|word| word.starts_with("/tmp/"));
-    (is_record && !failed.starts_with("git")) || is_scratch
+    (is_record && !failed.starts_with("git") && !failed.starts_with("gh ")) || is_scratch
 }
 
 /// Whether a file is documentation.

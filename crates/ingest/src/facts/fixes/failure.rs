@@ -9,8 +9,8 @@ use super::super::packages::installed_packages;
 use super::super::sink::{FactSink, command_entity, observed_fact};
 use super::attempt::{FixAttempt, select_attempt};
 use super::call::{
-    follows_advice, formats_same, installs_other, is_call_error, is_corrected_call, is_format_issue, is_same_call,
-    names_file, ran_nothing, same_folder, shows_success,
+    corrects_same, follows_advice, installs_other, is_call_error, is_corrected_call, is_same_call, names_file,
+    ran_nothing, same_folder, shows_success,
 };
 use super::change::{AttemptedChange, ChangeKind, Likelihood};
 use super::compile_error::compiles_same;
@@ -33,6 +33,9 @@ pub(super) struct OpenFailure {
     arguments: Vec<String>,
     prefix_words: Vec<String>,
     folder: Option<String>,
+    /// The names of the other commands of the line, one of which may have failed instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    others: Vec<String>,
     /// The line as called.
     called: String,
     /// The whole line, if only its output showed the failure.
@@ -98,12 +101,15 @@ impl OpenFailure {
         since: u64,
     ) -> Self {
         let main = line.main().clone();
+        let is_other = |command: &&ShellCommand| command.class == CommandClass::Check && command.name != main.name;
+        let others = line.commands[..line.main].iter().filter(is_other).map(|command| command.name.clone()).collect();
         let called = clip(called, MAX_TEXT_CHARS).into_owned();
         Self {
             name: main.name,
             arguments: main.arguments,
             prefix_words: main.prefix_words,
             folder: line.folder.clone(),
+            others,
             called,
             seen_through: None,
             error,
@@ -251,14 +257,14 @@ impl OpenFailure {
         now: u64,
     ) -> FixVerdict {
         let mine = self.command();
-        let is_formatted = is_format_issue(&self.error.message) && formats_same(&mine, later);
-        if is_formatted || self.is_corrected_by(later, folder, called, changes, now) {
+        if corrects_same(&self.error.message, &mine, later) || self.is_corrected_by(later, folder, called, changes, now)
+        {
             return FixVerdict::CalledDifferently;
         }
         let is_changed = changes.iter().any(|change| change.number > self.since);
         let is_same_check = || {
             let is_installed = || runs_check_of_same_name(&mine, later) && self.has_installed_missing_package(changes);
-            is_changed && (runs_same_check(&self.error.message, &mine, later) || is_installed())
+            is_changed && (runs_same_check(&self.error.message, &mine, &self.others, later) || is_installed())
         };
         if shows_success(&mine, later) || is_same_check() {
             let is_elsewhere = !self.is_in_folder(folder);
@@ -306,7 +312,8 @@ impl OpenFailure {
         let is_corrected = is_call_error(&self.error.signature)
             && (is_same_call(&mine, later) || is_corrected_call(&mine, later))
             && !installs_other(&self.error.message, &mine, later)
-            && !self.has_related_change(changes);
+            && !self.has_related_change(changes)
+            && (self.ran_nothing() || !self.has_edit(changes));
         is_near && is_other_call && (is_corrected || self.is_run_by_other_version(later, changes))
     }
 
@@ -332,6 +339,11 @@ impl OpenFailure {
             let names = installed_packages(&change.what);
             names.iter().any(|name| is_word_in(name, &self.error.message))
         })
+    }
+
+    /// Whether a file was edited since the failure.
+    fn has_edit(&self, changes: &[AttemptedChange]) -> bool {
+        changes.iter().any(|change| change.number > self.since && change.kind == ChangeKind::Edited)
     }
 
     /// Whether one of the changes names what the error names.

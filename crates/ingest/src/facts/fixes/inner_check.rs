@@ -22,7 +22,12 @@ static CHECKS: [InnerCheck; 3] = [
         names: &["tsc", "tsgo", "vue-tsc", "typecheck", "type-check", "types", "check"],
     },
     InnerCheck {
-        error: LazyLock::new(|| Regex::new(r"\b[a-z-]+\([a-z/-]+\): |\([a-z]+lint\)$|\(errcheck\)$").ok()),
+        error: LazyLock::new(|| {
+            Regex::new(
+                r"\b[a-z-]+\([a-z/-]+\): |\([a-z]+lint\)$|\(errcheck\)$|^error\s.*\s(@?[a-z-]+/)?[a-z]+(-[a-z]+)+$",
+            )
+            .ok()
+        }),
         names: &["lint", "eslint", "oxlint", "biome", "golangci-lint", "check"],
     },
     InnerCheck {
@@ -32,19 +37,22 @@ static CHECKS: [InnerCheck; 3] = [
 ];
 
 /// Whether a later command, which checks everything, runs the check that printed the error.
-pub(super) fn runs_same_check(message: &str, failed: &ShellCommand, later: &ShellCommand) -> bool {
+/// `others` are commands that ran in the same line as the failed one.
+pub(super) fn runs_same_check(message: &str, failed: &ShellCommand, others: &[String], later: &ShellCommand) -> bool {
     // A part of the files, another package or another kind of output shows nothing.
     let is_whole = later.arguments.iter().all(|word| matches!(word.as_str(), "." | "./..." | "--noEmit" | "-s"));
-    let is_run_by = |check: &InnerCheck, command: &ShellCommand| {
-        let name = command.name.as_str();
+    let is_run_by = |check: &InnerCheck, name: &str| {
         check.names.iter().any(|known| name == *known || name.split([' ', ':', '/']).any(|word| word == *known))
     };
     // A hook or a build that prints the errors of a check has run it.
     let may_run_it = |check: &InnerCheck| {
-        is_run_by(check, failed) || failed.name.starts_with("git ") || command_kind(failed) == Some("build")
+        is_run_by(check, &failed.name)
+            || failed.name.starts_with("git ")
+            || command_kind(failed) == Some("build")
+            || others.iter().any(|other| is_run_by(check, other))
     };
     let mut printed = CHECKS.iter().filter(|check| check.error.as_ref().is_some_and(|error| error.is_match(message)));
-    is_whole && printed.any(|check| may_run_it(check) && is_run_by(check, later))
+    is_whole && printed.any(|check| may_run_it(check) && is_run_by(check, &later.name))
 }
 
 /// Whether a later command runs a check that is called the same, by itself or through a script of the project:
@@ -64,7 +72,7 @@ mod tests {
 
     fn is_same(message: &str, failed: &str, later: &str) -> bool {
         let command = |text: &str| parse_command_line(text).unwrap().main().clone();
-        runs_same_check(message, &command(failed), &command(later))
+        runs_same_check(message, &command(failed), &[], &command(later))
     }
 
     #[test]
@@ -74,6 +82,7 @@ mod tests {
             ("error TS2322: Type 'a'", "npx tsc --noEmit", "npm run check"),
             ("error TS2322: Type 'a'", "npm run build", "npx tsc --noEmit"),
             ("error eslint(no-unused-vars): 'x' is unused", "pnpm check", "pnpm lint"),
+            ("error  'x' is never used  no-unused-vars", "npm run lint", "npx eslint ."),
             ("Error return value of `f` is not checked (errcheck)", "mise run lint", "make lint"),
         ] {
             assert!(is_same(message, failed, later), "{message} {failed} {later}");

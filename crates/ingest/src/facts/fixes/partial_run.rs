@@ -29,7 +29,8 @@ pub(super) fn settles_failed_part(
     changes: &str,
 ) -> bool {
     let Some(parts) = selected_parts(failed, later).filter(|parts| !parts.is_empty()) else { return false };
-    let is_part = verifies(failed) && same_name(failed, later) && parts.iter().all(|part| is_part_of(part, failed));
+    let is_same_check = same_name(failed, later) || runs_tests_of_script(failed, later);
+    let is_part = verifies(failed) && is_same_check && parts.iter().all(|part| is_part_of(part, failed));
     // A test that was written since did not fail.
     if !is_part || changed_files.is_empty() || parts.iter().any(|part| was_written(part, changes)) {
         return false;
@@ -41,6 +42,16 @@ pub(super) fn settles_failed_part(
         _ if names_failed_part(message) => parts.iter().any(|part| names_part(message, part)),
         _ => parts.iter().all(|part| names_part(message, part)) || parts.iter().any(|part| is_tested(&part)),
     }
+}
+
+/// Whether a later command is the program that runs the tests of a script: `npx vitest run` and `npm test`.
+fn runs_tests_of_script(failed: &ShellCommand, later: &ShellCommand) -> bool {
+    const SCRIPTS: [&str; 8] = ["npm ", "pnpm ", "yarn ", "bun ", "make ", "just ", "task ", "mise "];
+    let is_script = |command: &ShellCommand| SCRIPTS.iter().any(|runner| command.name.starts_with(runner));
+    is_script(failed)
+        && !is_script(later)
+        && command_kind(failed) == Some("test")
+        && command_kind(later) == Some("test")
 }
 
 /// Whether a change wrote the test that a word selects.
@@ -138,6 +149,7 @@ mod tests {
             ("got 3, want 2", "go test ./...", "go test ./lease/ -run TestEnd", "lease/a.go"),
             ("AssertionError: 1 != 2", "npx vitest run", "npx vitest run src/lease.test.ts", "src/lease.ts"),
             ("error  'size' is never used", "npx eslint .", "npx eslint src/lease.ts", "src/lease.ts"),
+            ("TypeError: a is not a function", "npm test", "npx vitest run src/lease.test.ts", "src/lease.ts"),
         ] {
             assert!(settles(message, failed, later, file), "{message} {failed} {later}");
         }
