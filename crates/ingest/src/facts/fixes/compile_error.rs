@@ -45,6 +45,12 @@ static TOOLCHAINS: [Toolchain; 2] = [
     },
 ];
 
+/// Whether an error line is one of a compiler.
+pub(super) fn is_compile_error(message: &str) -> bool {
+    static TYPESCRIPT: LazyLock<Regex> = LazyLock::new(|| compile(r"\berror TS\d{4,5}\b"));
+    TYPESCRIPT.is_match(message) || TOOLCHAINS.iter().any(|toolchain| toolchain.error.is_match(message))
+}
+
 /// Whether a later command compiles at least what the failed one could not compile, or what was changed.
 pub(super) fn compiles_same(
     message: &str,

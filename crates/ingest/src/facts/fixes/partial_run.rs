@@ -30,7 +30,10 @@ pub(super) fn settles_failed_part(
 ) -> bool {
     let Some(parts) = selected_parts(failed, later).filter(|parts| !parts.is_empty()) else { return false };
     let is_same_check = same_name(failed, later) || runs_tests_of_script(failed, later);
-    let is_part = verifies(failed) && is_same_check && parts.iter().all(|part| is_part_of(part, failed));
+    // What other commands do is known only if the message names it.
+    let is_named = || parts.iter().all(|part| names_part(message, part));
+    let is_part =
+        is_same_check && (verifies(failed) || is_named()) && parts.iter().all(|part| is_part_of(part, failed));
     // A test that was written since did not fail.
     if !is_part || changed_files.is_empty() || parts.iter().any(|part| was_written(part, changes)) {
         return false;
@@ -40,7 +43,7 @@ pub(super) fn settles_failed_part(
         // The checks of a file are complete.
         Some("check" | "format") => parts.iter().all(|part| changed_files.iter().any(|file| is_path_of(part, file))),
         _ if names_failed_part(message) => parts.iter().any(|part| names_part(message, part)),
-        _ => parts.iter().all(|part| names_part(message, part)) || parts.iter().any(|part| is_tested(&part)),
+        _ => is_named() || parts.iter().any(|part| is_tested(&part)),
     }
 }
 

@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::super::errors::{compile, is_missing_folder};
 use super::call::ran_nothing;
+use super::compile_error::is_compile_error;
 
 /// The stages of a run, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,7 +17,9 @@ enum RunStage {
     Syntax,
     /// What the code uses could not be loaded.
     Import,
-    /// The code ran, or was compiled.
+    /// The code could not be compiled, or a check found something in it.
+    Compile,
+    /// The code ran.
     Run,
 }
 
@@ -29,6 +32,12 @@ static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+static RUN: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"[A-Za-z](?:Error|Exception|Failure)\b|^Error: |[Aa]ssert|panicked|^-*\s?FAIL(?:ED)?\b|\bgot\b.*\bwant\b|timed out",
+    )
+});
+
 fn stage_of(message: &str) -> RunStage {
     let has = |pattern: &LazyLock<Regex>| pattern.is_match(message);
     if is_missing_folder(message) || ran_nothing(message) {
@@ -37,6 +46,8 @@ fn stage_of(message: &str) -> RunStage {
         RunStage::Syntax
     } else if has(&IMPORT) {
         RunStage::Import
+    } else if is_compile_error(message) || !has(&RUN) {
+        RunStage::Compile
     } else {
         RunStage::Run
     }
@@ -44,7 +55,9 @@ fn stage_of(message: &str) -> RunStage {
 
 /// Whether a run that failed with the later error came further than the one before.
 pub(super) fn came_further(before: &str, later: &str) -> bool {
-    stage_of(before) < stage_of(later)
+    let (from, to) = (stage_of(before), stage_of(later));
+    // Of two checks, either may come first.
+    from < to && (from < RunStage::Compile || is_compile_error(before))
 }
 
 #[cfg(test)]
@@ -58,10 +71,14 @@ mod tests {
             ("SyntaxError: invalid syntax", "ImportError: No module named pandas"),
             ("ModuleNotFoundError: No module named 'yaml'", "AssertionError: assert 1 == 2"),
             ("Error: Cannot find module './db'", "TypeError: x is not a function"),
+            ("undefined: clockNow", "--- FAIL: TestEnd (0.00s)"),
+            ("error TS2304: Cannot find name 'mode'.", "AssertionError: expected 1 to be 2"),
         ] {
             assert!(came_further(before, later) && !came_further(later, before), "{before} {later}");
         }
         assert!(!came_further("TypeError: a", "AssertionError: b"), "either may hide the other");
         assert!(!came_further("ImportError: No module named a", "ImportError: No module named b"));
+        assert!(!came_further("error TS2304: Cannot find name 'mode'.", "error  'x' is never used  no-unused-vars"));
+        assert!(!came_further("'x' is never used  no-unused-vars", "AssertionError: expected 1 to be 2"));
     }
 }
