@@ -45,7 +45,7 @@ static NAMES_ERROR: LazyLock<Regex> = LazyLock::new(|| {
         | (^|[\ :)])(error|Error)(\ TS\d+|\[[\w-]+\])?:\ \S
         | ^\S+[.]\w{1,5}(:\d+){1,2}:\ (?i:error|undefined|cannot|syntax|expected|undeclared|unexpected|missing|invalid|too\ many|not\ enough|no\ required|could\ not|undefined|imported\ and|declared\ and|assignment|unknown|got\ |want|redeclared|E\d{3}\ |F\d{3}\ ) 
         | ^(\[[\w:./-]+\]\s+)?\S+[.]\w{1,5}:\d+:\d+:\s+\S
-        | ^e:\ \S | ^\[?ERR_[A-Z_]+\]?\s+\S | ^\[(ERROR|FATAL|error|fatal)\]:?\s+\S
+        | ^e:\ \S | python[\d.]*:\ No\ module\ named\ | ^\[?ERR_[A-Z_]+\]?\s+\S | ^\[(ERROR|FATAL|error|fatal)\]:?\s+\S
         | ^\s*\d+:\d+\s+error\s+\S
         | ^npm\ (error|ERR!)\ \S | ^Failure/Error: | ^ld:\ |undefined\ reference\ to | ^\s*!\s*\[rejected\] | ^assertion\b | ^AssertionError | ^\(eval\):\d+: 
         | :\ (command\ not\ found|No\ such\ file\ or\ directory|Permission\ denied|not\ found)\b | ^curl:\ \(\d+\) | ^psql:\ | ^Permission\ denied

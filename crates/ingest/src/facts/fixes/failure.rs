@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::command::{CommandClass, CommandLine, ExitVisibility, ShellCommand};
 use super::super::error_forms::concrete_form;
+use super::super::errors::is_missing_folder;
 use super::super::packages::installed_packages;
 use super::super::sink::{FactSink, command_entity, observed_fact};
 use super::attempt::{FixAttempt, select_attempt};
@@ -259,6 +260,11 @@ impl OpenFailure {
         let mine = self.command();
         if corrects_same(&self.error.message, &mine, later) || self.is_corrected_by(later, folder, called, changes, now)
         {
+            return FixVerdict::CalledDifferently;
+        }
+        // What was edited since does not create a directory.
+        let is_other_call = || clip(called, MAX_TEXT_CHARS) != self.called;
+        if is_missing_folder(&self.error.message) && is_other_call() && is_same_call(&mine, later) {
             return FixVerdict::CalledDifferently;
         }
         let is_changed = changes.iter().any(|change| change.number > self.since);
