@@ -370,7 +370,7 @@ impl OpenFailure {
         let last =
             attempt.map(|attempt| EarlierError { error: self.error.clone(), attempt, reason: self.reason.take() });
         let fixed = std::mem::take(&mut self.earlier).into_iter().chain(last).collect();
-        self.retract_presumed_fixes(self.error.line, sink);
+        retract_presumed_fixes(self.error.line, sink);
         self.confirm(fixed, entry, sink)
     }
 
@@ -378,7 +378,7 @@ impl OpenFailure {
     fn confirm(&self, fixed: Vec<EarlierError>, entry: &Entry, sink: &mut FactSink) -> Vec<VerifiedFix> {
         let mut verified = Vec::new();
         for EarlierError { error, attempt, reason } in fixed {
-            self.retract_presumed_fixes(error.line, sink);
+            retract_presumed_fixes(error.line, sink);
             if error.signature.is_empty() {
                 continue;
             }
@@ -401,15 +401,6 @@ impl OpenFailure {
     pub(super) fn presume_fix(&mut self, attempt: &FixAttempt, entry: &Entry, sink: &mut FactSink) {
         self.has_presumed_fix = true;
         sink.push(self.fix_fact(&self.error, attempt, FactState::Hypothesis, self.reason.clone(), entry));
-    }
-
-    /// Removes the presumed fixes of the error at this line, because it is known what happened to it.
-    fn retract_presumed_fixes(&self, error: u64, sink: &mut FactSink) {
-        sink.retract(|fact| {
-            fact.predicate == Predicate::FixedBy
-                && fact.state == FactState::Hypothesis
-                && fact.evidence_lines.first() == Some(&error)
-        });
     }
 
     fn verified(&self, error: TrackedError, detail: String) -> VerifiedFix {
@@ -437,6 +428,15 @@ impl OpenFailure {
             ..observed_fact(entry, Predicate::FixedBy, Entity::new(EntityKind::Error, &error.signature))
         }
     }
+}
+
+/// Removes the presumed fixes of the error at this line, because it is known what happened to it.
+fn retract_presumed_fixes(error: u64, sink: &mut FactSink) {
+    sink.retract(|fact| {
+        fact.predicate == Predicate::FixedBy
+            && fact.state == FactState::Hypothesis
+            && fact.evidence_lines.first() == Some(&error)
+    });
 }
 
 /// Whether a name occurs in a text, and not only as a part of another one.

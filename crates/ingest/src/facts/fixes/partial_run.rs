@@ -1,5 +1,4 @@
-//! Recognizes a run of only the part of a check that failed: it settles the error if it is about the failed part, or about
-//! what was changed.
+//! Recognizes a run of only the part of a check that failed, or of what was changed.
 
 use std::sync::LazyLock;
 
@@ -38,12 +37,12 @@ pub(super) fn settles_failed_part(
     if !is_part || changed_files.is_empty() || parts.iter().any(|part| was_written(part, changes)) {
         return false;
     }
-    let is_tested = |part: &&str| changed_files.iter().any(|file| !is_test_file(file) && is_about(part, file));
+    let is_tested = |part: &str| changed_files.iter().any(|file| !is_test_file(file) && is_about(part, file));
     match command_kind(failed) {
         // The checks of a file are complete.
         Some("check" | "format") => parts.iter().all(|part| changed_files.iter().any(|file| is_path_of(part, file))),
         _ if names_failed_part(message) => parts.iter().any(|part| names_part(message, part)),
-        _ => is_named() || parts.iter().any(|part| is_tested(&part)),
+        _ => is_named() || parts.iter().any(|part| is_tested(part)),
     }
 }
 
@@ -105,7 +104,7 @@ fn names_failed_part(message: &str) -> bool {
 
 /// Whether a text names the part that a word selects: the test, or its file.
 fn names_part(message: &str, part: &str) -> bool {
-    let mut names = part.split("::").flat_map(|name| name.rsplit('/').next());
+    let mut names = part.split("::").filter_map(|name| name.rsplit('/').next());
     names.any(|name| {
         let name = name.trim_matches(['^', '$', '.', '"', '\'']);
         name.len() >= MIN_NAME_CHARS && message.contains(name)
