@@ -322,6 +322,7 @@ fn command_result<'o>(line: &CommandLine, outcome: &'o ToolOutcome) -> CommandRe
         }
         (ToolStatus::Rejected, _) => CommandResult::Unfinished,
         (ToolStatus::Ok, ExitVisibility::Lost) => CommandResult::Unknown,
+        (ToolStatus::Ok, _) if line.is_filtered && outcome.lines == 0 => CommandResult::Unknown,
         (ToolStatus::Ok, _) => CommandResult::Succeeded,
     }
 }
