@@ -149,7 +149,7 @@ pub(super) fn exact_form(line: &str) -> String {
 }
 
 /// Whether the numbers of a line are what it is about, as in a failed assertion.
-fn compares_values(text: &str) -> bool {
+pub(super) fn compares_values(text: &str) -> bool {
     ["assert", "expect", "Expect", "Assert", "==", "left:", "toBe", "to equal"].iter().any(|cue| text.contains(cue))
 }
 

@@ -23,6 +23,9 @@ pub(super) struct AttemptedChange {
     pub(super) line: u64,
     /// Position among all changes of the session.
     pub(super) number: u64,
+    /// Whether it wrote a script that was then run by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) was_run: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, Trus
 use serde::{Deserialize, Serialize};
 
 use super::super::command::{CommandClass, CommandLine, ExitVisibility, ShellCommand};
-use super::super::error_forms::concrete_form;
+use super::super::error_forms::{compares_values, concrete_form};
 use super::super::errors::is_missing_folder;
 use super::super::packages::installed_packages;
 use super::super::sink::{FactSink, command_entity, observed_fact};
@@ -18,7 +18,7 @@ use super::compile_error::compiles_same;
 use super::inner_check::{runs_check_of_same_name, runs_same_check};
 use super::partial_run::settles_failed_part;
 use super::relation::ErrorWords;
-use super::script_call::runs_other_version;
+use super::script_call::{is_same_file, runs_other_version};
 use super::stage::came_further;
 use super::{MAX_TEXT_CHARS, verifies};
 
@@ -174,9 +174,19 @@ impl OpenFailure {
         if self.error.signature.is_empty() {
             return None;
         }
-        let mine: Vec<&AttemptedChange> = changes.iter().filter(|change| change.number > self.since).collect();
-        let is_complete = mine.first().is_none_or(|first| first.number == self.since + 1);
+        // What was written to try something out fixed nothing, unless it is what failed.
+        let is_scratch = |change: &AttemptedChange| change.was_run && !self.names(&change.what);
+        let mine: Vec<&AttemptedChange> =
+            changes.iter().filter(|change| change.number > self.since && !is_scratch(change)).collect();
+        let first = changes.iter().find(|change| change.number > self.since);
+        let is_complete = first.is_none_or(|first| first.number == self.since + 1);
         select_attempt(&mine, is_complete, &self.name, &self.words())
+    }
+
+    /// Whether the failed command names a file.
+    fn names(&self, file: &str) -> bool {
+        let is_file = |word: &str| is_same_file(word, file);
+        self.name.split(' ').any(is_file) || self.arguments.iter().any(|word| is_file(word))
     }
 
     fn words(&self) -> ErrorWords {
@@ -233,6 +243,9 @@ impl OpenFailure {
         let before = std::mem::replace(&mut self.error, error);
         let reason = self.reason.take();
         self.has_presumed_fix = false;
+        // A comparison that gives other values is the same failure.
+        let is_same = before.signature == self.error.signature && compares_values(&before.message);
+        let attempt = attempt.filter(|_| !is_same);
         let before = attempt.map(|attempt| EarlierError { error: before, attempt, reason });
         if let Some(EarlierError { error, attempt, reason }) = &before {
             sink.push(self.fix_fact(error, attempt, FactState::Hypothesis, reason.clone(), entry));

@@ -26,6 +26,7 @@ use self::change::{AttemptedChange, ChangeKind, change_kind, without_fleeting_id
 use self::failure::{FixVerdict, OpenFailure, TrackedError, VerifiedFix};
 pub(super) use self::phrases::says_it_works;
 use self::phrases::{explanation, says_it_is_fixed};
+use self::script_call::{is_same_file, script_of};
 use super::command::{CommandClass, CommandLine, ShellCommand};
 use super::diagnoses::DiagnosedError;
 use super::error_forms::{concrete_form, exact_form, signature};
@@ -120,6 +121,7 @@ impl FixTracker {
     ) {
         let main = line.main();
         self.count_command(main);
+        self.mark_scratch(line);
         // Failing to remove a file that does not exist is not an error worth tracking.
         let is_minor = (main.class == CommandClass::ReadOnly && !is_malformed_call(message))
             || matches!(main.name.as_str(), "rm" | "rmdir" | "mkdir" | "touch");
@@ -238,6 +240,7 @@ impl FixTracker {
         sink: &mut FactSink,
     ) {
         self.count_command(line.main());
+        self.mark_scratch(line);
         let now = self.commands;
         self.open.retain(|failure| now - failure.commands <= MAX_FAILURE_COMMANDS);
         // A log that is read may contain anything.
@@ -285,6 +288,17 @@ impl FixTracker {
             }
         });
         self.open = open;
+    }
+
+    /// Marks the changes of a script that was written and is now run by itself.
+    fn mark_scratch(&mut self, line: &CommandLine) {
+        for script in line.commands.iter().filter_map(script_of).map(|(_, script)| script) {
+            let is_it = |change: &AttemptedChange| is_same_file(&change.what, script);
+            let is_written = self.changes.iter().any(|change| change.kind == ChangeKind::Wrote && is_it(change));
+            if is_written {
+                self.changes.iter_mut().filter(|change| is_it(change)).for_each(|change| change.was_run = true);
+            }
+        }
     }
 
     /// Counts a command. Looking around takes a failure no further away.
@@ -335,7 +349,9 @@ impl FixTracker {
         }
         self.change_count += 1;
         let (what, pieces, number) = (what.to_owned(), pieces.to_owned(), self.change_count);
-        self.changes.push(AttemptedChange { kind, what, pieces, line, number });
+        // A script that was tried out is changed on.
+        let was_run = self.changes.iter().any(|change| change.was_run && change.what == what);
+        self.changes.push(AttemptedChange { kind, what, pieces, line, number, was_run });
         let oldest = self.open.iter().map(|failure| failure.since).min().unwrap_or_default();
         self.changes.retain(|change| change.number > oldest);
         let too_many = self.changes.len().saturating_sub(MAX_CHANGES);

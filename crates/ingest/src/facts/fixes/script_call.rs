@@ -45,7 +45,7 @@ fn family(program: &str) -> &str {
 }
 
 /// The interpreter and the script that a command runs.
-fn script_of(command: &ShellCommand) -> Option<(&str, &str)> {
+pub(super) fn script_of(command: &ShellCommand) -> Option<(&str, &str)> {
     let (program, script) = command.name.split_once(' ')?;
     INTERPRETERS.contains(family(program)).then_some((program, script))
 }
