@@ -243,8 +243,9 @@ impl OpenFailure {
         let before = std::mem::replace(&mut self.error, error);
         let reason = self.reason.take();
         self.has_presumed_fix = false;
-        // A comparison that gives other values is the same failure.
-        let is_same = before.signature == self.error.signature && compares_values(&before.message);
+        // A comparison that gives other values, or of which only the test is named, is the same failure.
+        let is_named_only = ["FAILED ", "FAIL: ", "--- FAIL: "].iter().any(|mark| self.error.message.starts_with(mark));
+        let is_same = compares_values(&before.message) && (is_named_only || before.signature == self.error.signature);
         let attempt = attempt.filter(|_| !is_same);
         let before = attempt.map(|attempt| EarlierError { error: before, attempt, reason });
         if let Some(EarlierError { error, attempt, reason }) = &before {
