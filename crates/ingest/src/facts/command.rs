@@ -188,7 +188,7 @@ fn shows_failures(simple: &SimpleCommand) -> bool {
         })
 }
 
-/// The output of a check tells how it ended even if it is filtered for failures.
+/// The output of a check shows how it ended even if it is filtered for failures.
 fn exit_visibility(simples: &[SimpleCommand], main: usize, line: &str, is_check: bool) -> ExitVisibility {
     let has_pipefail = line.contains("pipefail");
     if simples[main].is_background || simples[main].is_conditional || simples[main].operator == ShellOperator::Or {
