@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::command_kind::command_kind;
 use super::shell::{ShellOperator, SimpleCommand};
 use super::tables::{
     FLAGS_WITH_VALUE, FORMATTING_FLAGS, INTERPRETERS, MUTATING_PROGRAMS, MUTATING_SUBCOMMANDS, PARTIAL_OUTPUT_PROGRAMS,
@@ -63,6 +64,8 @@ pub(super) struct CommandLine {
     pub(super) folder: Option<String>,
     /// Whether the outcome is reliable.
     pub(super) exit: ExitVisibility,
+    /// Whether only lines about failures and successes are shown: without any, the outcome is unknown.
+    pub(super) is_filtered: bool,
 }
 
 impl CommandLine {
@@ -117,7 +120,9 @@ pub(super) fn parse_command_line(line: &str) -> Option<CommandLine> {
         .iter()
         .rposition(|command| command.class != CommandClass::ReadOnly)
         .unwrap_or(commands.len().checked_sub(1)?);
-    let exit = exit_visibility(&simples, indexes[main], line);
+    let is_check = command_kind(&commands[main]).is_some();
+    let is_filtered = is_check && simples[indexes[main] + 1..].iter().any(shows_failures);
+    let exit = exit_visibility(&simples, indexes[main], line, is_check);
     let sure_from = simples
         .iter()
         .rposition(|simple| matches!(simple.operator, ShellOperator::Then | ShellOperator::Or))
@@ -128,7 +133,7 @@ pub(super) fn parse_command_line(line: &str) -> Option<CommandLine> {
     }
     commands[main].is_certain |= exit == ExitVisibility::Hidden && !is_conditional(indexes[main]);
     let folder = commands[main].folder.take().or(folder);
-    Some(CommandLine { commands, main, folder, exit })
+    Some(CommandLine { commands, main, folder, exit, is_filtered })
 }
 
 /// `lsof -ti:3000 | xargs kill` stops processes, though its first command only reads.
@@ -167,7 +172,24 @@ pub fn is_read_only(line: &str) -> bool {
     parse_command_line(line).is_some_and(|line| line.main().class == CommandClass::ReadOnly)
 }
 
-fn exit_visibility(simples: &[SimpleCommand], main: usize, line: &str) -> ExitVisibility {
+/// Whether a filter lets lines through that report a failure.
+fn shows_failures(simple: &SimpleCommand) -> bool {
+    let (program, words) = simple.words.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let is_other_output = |word: &String| {
+        word.starts_with("--invert")
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains(['v', 'c', 'q', 'l', 'o']))
+    };
+    simple.operator == ShellOperator::Pipe
+        && matches!(program, "grep" | "egrep" | "rg")
+        && !words.iter().any(is_other_output)
+        && words.iter().any(|word| {
+            let word = word.to_ascii_lowercase();
+            word.contains("fail") || word.contains("error")
+        })
+}
+
+/// The output of a check shows how it ended even if it is filtered for failures.
+fn exit_visibility(simples: &[SimpleCommand], main: usize, line: &str, is_check: bool) -> ExitVisibility {
     let has_pipefail = line.contains("pipefail");
     if simples[main].is_background || simples[main].is_conditional || simples[main].operator == ShellOperator::Or {
         return ExitVisibility::Lost;
@@ -179,7 +201,8 @@ fn exit_visibility(simples: &[SimpleCommand], main: usize, line: &str) -> ExitVi
         let program = simple.words.first().map_or("", String::as_str);
         match simple.operator {
             ShellOperator::Pipe if piped => {
-                is_silent |= PARTIAL_OUTPUT_PROGRAMS.contains(program) || simple.output.is_some();
+                let is_partial = PARTIAL_OUTPUT_PROGRAMS.contains(program) && !(is_check && shows_failures(simple));
+                is_silent |= is_partial || simple.output.is_some();
                 if !has_pipefail {
                     exit = ExitVisibility::Hidden;
                 }
@@ -265,7 +288,9 @@ fn split_subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>
     let words = skip_flags(rest);
     let Some(first) = words.first() else { return (Vec::new(), rest.to_vec()) };
     let is_script = first.contains('.') && !first.contains(char::is_whitespace) && first.len() < 120;
-    if INTERPRETERS.contains(program) && is_script && words.len() == rest.len() {
+    let unversioned = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_interpreter = INTERPRETERS.contains(program) || INTERPRETERS.contains(unversioned);
+    if is_interpreter && is_script && words.len() == rest.len() {
         return (vec![first.clone()], words[1..].to_vec());
     }
     // A program such as `make` may have a target as its subcommand; paths are arguments.
@@ -290,7 +315,9 @@ fn split_subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>
 fn classify(program: &str, subcommand: &[String], arguments: &[String]) -> CommandClass {
     let full = format!("{program} {}", subcommand.join(" "));
     let full = full.trim_end();
-    let only_prints_info = |word: &String| matches!(word.as_str(), "--version" | "--help");
+    let only_prints_info = |word: &String| {
+        matches!(word.as_str(), "--version" | "--help" | "--markers" | "--collect-only" | "--fixtures" | "--listTests")
+    };
     let is_short = arguments.len() == 1 && matches!(arguments[0].as_str(), "-V" | "-h" | "-v");
     if arguments.iter().chain(subcommand).any(only_prints_info) || is_short {
         return CommandClass::ReadOnly;
@@ -382,7 +409,11 @@ mod tests {
             ("set -o pipefail; cargo test | tail -5", ExitVisibility::Visible),
             ("cargo test || true", ExitVisibility::Hidden),
             ("cargo test; echo done", ExitVisibility::Hidden),
-            ("cargo test | grep FAILED", ExitVisibility::Lost),
+            ("cargo test | grep FAILED", ExitVisibility::Hidden),
+            ("cargo test | grep -v FAILED", ExitVisibility::Lost),
+            ("cargo test | grep -c FAILED", ExitVisibility::Lost),
+            ("cargo test | grep lease", ExitVisibility::Lost),
+            ("./run.sh | grep -E 'ok|failed'", ExitVisibility::Lost),
             ("cargo test > log; tail log", ExitVisibility::Lost),
             ("cargo build && ./run", ExitVisibility::Visible),
         ] {
@@ -404,6 +435,7 @@ mod tests {
             ("grep -r x .", CommandClass::ReadOnly),
             ("git status", CommandClass::ReadOnly),
             ("node --version", CommandClass::ReadOnly),
+            ("pytest --markers", CommandClass::ReadOnly),
             ("sed -n 1,5p a", CommandClass::ReadOnly),
             ("sed -i s/a/b/ a", CommandClass::Mutating),
             ("npm install", CommandClass::Mutating),

@@ -98,7 +98,7 @@ pub fn error_content(line: &str) -> ErrorContent {
             r"(?ix)\btimeout\ (?:of\ )?[\d.]+\ ?m?s(?:ec(?:onds?)?)?\ exceeded|\btimed\ out\ (?:in|after)\ [\d.]+\ ?m?s|nil\ pointer|null\ ?pointer
             |segmentation\ fault|core\ dumped|stack\ (?:size\ exceeded|overflow)|call\ stack|unexpected\ (?:end\ of|eof)|index\ out\ of\ (?:range|bounds)
             |internal\ server\ error|bad\ gateway|status\ (?:code\ )?5\d\d|operation\ was\ aborted|unhandled\ (?:promise\ )?rejection|division\ by\ zero
-            |mismatched\ types|unreachable\ code|test\ (?:run\ )?failed|assertion\ failed",
+            |invalid\ syntax|unexpected\ (?:token|indent)|mismatched\ types|unreachable\ code|test\ (?:run\ )?failed|assertion\ failed",
         )
     });
     static OWN_NAMES: LazyLock<Regex> = LazyLock::new(|| {
@@ -149,7 +149,7 @@ pub(super) fn exact_form(line: &str) -> String {
 }
 
 /// Whether the numbers of a line are what it is about, as in a failed assertion.
-fn compares_values(text: &str) -> bool {
+pub(super) fn compares_values(text: &str) -> bool {
     ["assert", "expect", "Expect", "Assert", "==", "left:", "toBe", "to equal"].iter().any(|cue| text.contains(cue))
 }
 

@@ -32,7 +32,8 @@ static REPEATS_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
         |^(make|gmake)(\[\d+\])?:\ \*\*\* | ELIFECYCLE | ^error:?\ command\ failed | ^found\ \d+\ error | ^error:\ script\ | exited?\ with\ (exit\ )?code
         | ^npm\ (err!|error)\ (code|syscall|path|errno|command|cwd|workspace|location|lifecycle|a\ complete\ log|\s*$) | ^error:?\ process\ completed
         | ^[\s=]*\d+\ (failed|errors?|problems?|failures?)\b | ^failed\ \(|^error\ occurred\ while\ running | ^error:?\s*$ | ^traceback\ \( | ^exit\ (code|status)\ \d
-        | ^FAIL\s*$ | ^\#\ \S+$ | ^error\ Command\ failed | ^test\ result:\ FAILED | ^failed\ to\ compile | failed\ to\ push\ some\ refs | \b[1-9]\d*\ (failed|failures?)\b | \bexit(ed)?(=|:|\ code:?|\ status:?)\s*[1-9] | ^fail(ed)?:?$ | ^tests?\ failed\.?$ | \bERROR\ task\ failed$ | \bwhen\ using\ sourcemap\b",
+        | ^FAIL\s*$ | ^\#\ \S+$ | ^error\ Command\ failed | ^test\ result:\ FAILED | ^failed\ to\ compile | failed\ to\ push\ some\ refs | \b[1-9]\d*\ (failed|failures?)\b | \bexit(ed)?(=|:|\ code:?|\ status:?)\s*[1-9] | ^fail(ed)?:?$ | ^tests?\ failed\.?$ | \bERROR\ task\ failed$ | \bwhen\ using\ sourcemap\b
+        | ^failure:\ build\ failed | ^error:\ (subprocess-exited-with-error|metadata-generation-failed|legacy-install-failure|failed-wheel-build-for-install)",
     )
 });
 
@@ -44,7 +45,7 @@ static NAMES_ERROR: LazyLock<Regex> = LazyLock::new(|| {
         | (^|[\ :)])(error|Error)(\ TS\d+|\[[\w-]+\])?:\ \S
         | ^\S+[.]\w{1,5}(:\d+){1,2}:\ (?i:error|undefined|cannot|syntax|expected|undeclared|unexpected|missing|invalid|too\ many|not\ enough|no\ required|could\ not|undefined|imported\ and|declared\ and|assignment|unknown|got\ |want|redeclared|E\d{3}\ |F\d{3}\ ) 
         | ^(\[[\w:./-]+\]\s+)?\S+[.]\w{1,5}:\d+:\d+:\s+\S
-        | ^\[?ERR_[A-Z_]+\]?\s+\S
+        | ^e:\ \S | python[\d.]*:\ No\ module\ named\ | ^\[?ERR_[A-Z_]+\]?\s+\S | ^\[(ERROR|FATAL|error|fatal)\]:?\s+\S
         | ^\s*\d+:\d+\s+error\s+\S
         | ^npm\ (error|ERR!)\ \S | ^Failure/Error: | ^ld:\ |undefined\ reference\ to | ^\s*!\s*\[rejected\] | ^assertion\b | ^AssertionError | ^\(eval\):\d+: 
         | :\ (command\ not\ found|No\ such\ file\ or\ directory|Permission\ denied|not\ found)\b | ^curl:\ \(\d+\) | ^psql:\ | ^Permission\ denied
@@ -56,7 +57,7 @@ static NAMES_KIND: LazyLock<Regex> = LazyLock::new(|| compile(r"^[\w.:]+(Error|E
 
 static NAMES_FAILED_PART: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"^(FAILED|FAIL|ERROR|ERRO)\s+\S|^--- FAIL: |^\s*[✗×✕✖●]\s+\S|\.\.\. FAILED|^> Task \S+ FAILED|^not ok \d|^CONFLICT |^ERROR: |(?:[Ff]ormat|[Ss]tyle) issues found|^would reformat \S",
+        r"^(FAILED|FAIL|ERROR|ERRO)\s+\S|^--- FAIL: |^\s*[✗×✕✖●]\s+\S|\.\.\. FAILED|^> Task \S+ FAILED|^not ok \d|^CONFLICT |^ERROR: |(?:[Ff]ormat|[Ss]tyle) issues found|^would reformat \S|^=+ \d+ deselected\b|^=+ no tests ran\b",
     )
 });
 
@@ -138,6 +139,7 @@ static ERROR_CUES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         "hing to",
         "issues found",
         "would reformat",
+        "deselected",
         "exit",
     ];
     #[expect(clippy::expect_used, reason = "the words are constants")]
@@ -189,7 +191,7 @@ fn assess_line(line: &str, next: Option<&str>) -> Option<(ErrorClarity, String)>
         let message = next.map(str::trim).filter(|next| !next.is_empty() && line.ends_with(':'));
         return Some((ErrorClarity::NamesError, message.unwrap_or(bare).to_owned()));
     }
-    if is_harmless(line) {
+    if is_harmless(line) || is_quoted_code(line, next) {
         return None;
     }
     if REPEATS_FAILURE.is_match(line) || REPEATS_FAILURE.is_match(bare) {
@@ -212,12 +214,27 @@ fn assess_line(line: &str, next: Option<&str>) -> Option<(ErrorClarity, String)>
 fn is_harmless(line: &str) -> bool {
     static CALM: LazyLock<Regex> = LazyLock::new(|| {
         compile(
-            r"(?ix)^(warning|warn|note|info|debug|hint|help|deprecated)\b | \bwarning:\ |\bnote:\ | \.\.\.\ ok$ | \b0\ (errors?|failed|failures?)\b | \bno\ (errors|problems|issues)\b | ^\s*(ok|pass|✓|✔)\s
-            | ^\(node:\d+\)\ \w*Warning | ^\$\ | ^>\ \S+@ | \bWARN\b",
+            r"(?ix)^(warning|warn|note|info|debug|hint|help|deprecated)\b | \w*warning:\ |\bnote:\ | \.\.\.\ ok$ | \b0\ (errors?|failed|failures?)\b | \bno\ (errors|problems|issues)\b | ^\s*(ok|pass|✓|✔)\s
+            | ^\(node:\d+\)\ \w*Warning | dependency\ resolver\ does\ not\ currently | ^\$\ | ^>\ \S+@ | \bWARN\b",
         )
     });
     static COUNTED: LazyLock<Regex> = LazyLock::new(|| compile(r"\b[1-9]\d* (failed|failures?|errors?)\b"));
     CALM.is_match(line) && !COUNTED.is_match(line)
+}
+
+/// Whether a line only quotes code or the details of a comparison, which may contain words for failure.
+fn is_quoted_code(line: &str, next: Option<&str>) -> bool {
+    // pytest prints the difference below the assertion.
+    static DETAIL: LazyLock<Regex> = LazyLock::new(|| {
+        compile(
+            r"^E\s+(?:[-+?]\s|(?:and|nomatch|exact match|fnmatch|re\.match|with): |\+?\s*where\b|At index |Full diff|Use -v|Omitting |Differing items|\.\.\.)",
+        )
+    });
+    // A marker below a line points at a place in it.
+    let is_marked = next.map(str::trim).is_some_and(|next| {
+        !next.is_empty() && next.contains('^') && next.chars().all(|c| matches!(c, '^' | '~' | ' ' | '│' | '|'))
+    });
+    is_marked || DETAIL.is_match(line)
 }
 
 pub(super) fn strip_colors(line: &str) -> Cow<'_, str> {
@@ -277,7 +294,7 @@ pub(super) fn is_usage_error(signature: &str) -> bool {
             r"(?ix)command\ not\ found|no\ such\ (file|command|option|subcommand|service|target)|not\ found|unknown\ (option|command|subcommand|flag|argument|target)|unrecognized|
             missing\ script|invalid\ (option|choice|argument|flag)|not\ recognized|unexpected\ argument|no\ rule\ to\ make|could\ not\ (read|find)|cannot\ find|can't\ (open|find)|does\ not\ (contain|exist)|
             no\ upstream|permission\ denied|authentication\ required|requires?\ |required|must\ (be|specify|provide)|not\ set|is\ not\ set|enoent|eresolve|usage:|no\ module\ named|
-            no\ matches|not\ a\ (git|directory)|outside\ repository|externally.managed|ambiguous|did\ you\ mean|already\ (exists|used|in\ use)|needs?\ |use\ --|denied|no\ tests\ (ran|found)|no\ test\ files|unable\ to\ resolve|unsupported|EACCES",
+            no\ matches|not\ a\ (git|directory)|outside\ repository|externally.managed|ambiguous|did\ you\ mean|already\ (exists|used|in\ use)|needs?\ |use\ --|denied|no\ tests\ (ran|found)|\d\ deselected|N\ deselected|not\ a\ valid\ (\w+\ )?(requirement|path|option|argument|command|url|repository|target|package)\b|no\ test\ files|unable\ to\ resolve|unsupported|EACCES",
         )
     });
     OF_THE_CALL.is_match(signature)
@@ -332,6 +349,20 @@ mod tests {
             ("make: *** [all] Error 2", "make: *** [all] Error 2"),
             ("# x/y\na/b.go:40:16: undefined: unix.X", "undefined: unix.X"),
             ("just some text", "just some text"),
+            ("[INFO] Building\n[ERROR] Source not found: ./agents", "[ERROR] Source not found: ./agents"),
+            (
+                "  File \"a.py\", line 3\n    print(f\"Save error: {e}\")\n                        ^\nSyntaxError: invalid syntax",
+                "SyntaxError: invalid syntax",
+            ),
+            (
+                "E     and: 'out'\nE     - old\nE   Failed: remains unmatched: 'x'\nFAILED a.py::b",
+                "Failed: remains unmatched: 'x'",
+            ),
+            (
+                "  error: subprocess-exited-with-error\n  × did not run successfully.\n      ModuleNotFoundError: No module named 'numpy'",
+                "ModuleNotFoundError: No module named 'numpy'",
+            ),
+            ("===== test session starts =====\n===== 4 deselected in 0.10s =====", "===== 4 deselected in 0.10s ====="),
             (
                 "error: relation \"a\" does not exist\n    at parse (a.js:1:2) {\n  length: 106,\n  code: '42P01',",
                 "error: relation \"a\" does not exist (code: '42P01')",
@@ -355,6 +386,9 @@ mod tests {
             "All checks passed!",
             "eslint: no problems",
             "12 examples, 0 failures, 1 pending",
+            "a.py:3: SyntaxWarning: \"is\" with a literal. Did you mean \"==\"?",
+            "ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.",
+            "===== 3 passed, 4 deselected in 0.10s =====",
         ] {
             assert_eq!(failure_line(output), None, "{output}");
         }

@@ -14,6 +14,7 @@ mod fixes;
 mod git;
 mod git_calls;
 mod packages;
+mod pasted_console;
 mod script;
 pub mod sentence_model;
 mod shell;
@@ -48,7 +49,7 @@ pub use self::packages::installed_packages;
 pub(crate) use self::script::shorten_script;
 
 /// Increased when the rules change, so that facts are extracted again.
-pub const RULES_VERSION: u64 = 2;
+pub const RULES_VERSION: u64 = 3;
 
 /// The state carried from one span of a session to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::command::{CommandClass, CommandLine, ExitVisibility, ShellCommand, parse_command_line};
 use super::command_kind::{command_kind, is_file_utility, may_run_forever};
 use super::diagnoses::DiagnosedError;
-use super::errors::{is_agent_message, is_missing_folder, is_timeout};
+use super::errors::{failure_line, is_agent_message, is_missing_folder, is_timeout};
 use super::fixes::{FixTracker, is_bypass_command};
+use super::pasted_console::pasted_commands;
 use super::sink::{FactSink, command_entity, file_entity, observed_fact};
 use super::steps::{StepRecorder, StepResult};
 use super::{git, packages};
@@ -53,7 +54,10 @@ impl<'a> WorkExtractor<'a> {
     /// Adds the next entry.
     pub(super) fn push(&mut self, entry: &'a Entry, sink: &mut FactSink) {
         match (entry.kind, &entry.tool) {
-            (EntryKind::Prompt | EntryKind::Answer, _) => self.state.fixes.record_prompt(&entry.text, entry, sink),
+            (EntryKind::Prompt | EntryKind::Answer, _) => {
+                self.state.fixes.record_prompt(&entry.text, entry, sink);
+                self.extract_pasted(entry, sink);
+            }
             (EntryKind::AssistantText, _) => self.state.fixes.record_assistant_text(&entry.text, entry, sink),
             (EntryKind::Call, Some(tool)) => self.extract_call(tool, entry, sink),
             _ => {}
@@ -68,6 +72,20 @@ impl<'a> WorkExtractor<'a> {
     /// Adds the fact about the order of steps.
     pub(super) fn finish(self, sink: &mut FactSink) {
         self.steps.finish(sink);
+    }
+
+    /// Follows commands that a human ran and pasted with their output.
+    fn extract_pasted(&mut self, entry: &Entry, sink: &mut FactSink) {
+        for pasted in pasted_commands(&entry.text) {
+            let Some(line) = parse_command_line(&pasted.command) else { continue };
+            match failure_line(&pasted.output) {
+                Some(message) => self.state.fixes.record_failure(&line, &pasted.command, &message, entry, sink),
+                None if pasted.was_run && !pasted.output.trim().is_empty() && self.state.fixes.is_open(&line) => {
+                    self.state.fixes.record_success(&line, &pasted.command, None, entry, sink);
+                }
+                None => {}
+            }
+        }
     }
 
     fn extract_call(&mut self, tool: &'a ToolUse, entry: &'a Entry, sink: &mut FactSink) {
@@ -131,7 +149,11 @@ impl<'a> WorkExtractor<'a> {
                 self.state.fixes.record_failure(&line, script, message, entry, sink);
             }
             CommandResult::Unfinished => {}
-            CommandResult::Unknown => self.steps.add_command(line.main(), StepResult::Unknown, entry),
+            CommandResult::Unknown => {
+                self.state.fixes.record_unseen(&line, script, entry, sink);
+                self.state.fixes.record_started(&line, entry);
+                self.steps.add_command(line.main(), StepResult::Unknown, entry);
+            }
             CommandResult::TimedOut => {
                 let message = timeout_message(&line.main().name);
                 self.extract_failure(&line, &message, tool, entry, sink);
@@ -300,6 +322,7 @@ fn command_result<'o>(line: &CommandLine, outcome: &'o ToolOutcome) -> CommandRe
         }
         (ToolStatus::Rejected, _) => CommandResult::Unfinished,
         (ToolStatus::Ok, ExitVisibility::Lost) => CommandResult::Unknown,
+        (ToolStatus::Ok, _) if line.is_filtered && outcome.lines == 0 => CommandResult::Unknown,
         (ToolStatus::Ok, _) => CommandResult::Succeeded,
     }
 }

@@ -20,6 +20,9 @@ pub(super) struct FixAttempt {
     pub(super) detail: String,
     /// The lines of the changes.
     pub(super) lines: Vec<u64>,
+    /// The files that were changed.
+    #[serde(default)]
+    pub(super) files: Vec<String>,
     /// Whether it is clear that one of these changes made the difference.
     pub(super) is_clear: bool,
 }
@@ -61,7 +64,10 @@ pub(super) fn select_attempt(
     };
     let mut lines: Vec<u64> = chosen.iter().map(|change| change.line).collect();
     lines.dedup();
-    Some(FixAttempt { detail: describe(&chosen, words), lines, is_clear })
+    let is_file = |change: &&&AttemptedChange| matches!(change.kind, ChangeKind::Edited | ChangeKind::Wrote);
+    let mut files: Vec<String> = chosen.iter().filter(is_file).map(|change| change.what.clone()).collect();
+    files.dedup();
+    Some(FixAttempt { detail: describe(&chosen, words), lines, files, is_clear })
 }
 
 /// The changes without those that were taken back, or that a new version of the file replaced.

@@ -23,6 +23,9 @@ pub(super) struct AttemptedChange {
     pub(super) line: u64,
     /// Position among all changes of the session.
     pub(super) number: u64,
+    /// Whether it wrote a script that was then run by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) was_run: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -241,7 +244,7 @@ fn is_bookkeeping(text: &str, failed: &str) -> bool {
         pair[0] == "git" && matches!(pair[1], "add" | "commit" | "push" | "fetch" | "stash" | "tag" | "notes")
     });
     let is_scratch = words.iter().any(|word| word.starts_with("/tmp/"));
-    (is_record && !failed.starts_with("git")) || is_scratch
+    (is_record && !failed.starts_with("git") && !failed.starts_with("gh ")) || is_scratch
 }
 
 /// Whether a file is documentation.

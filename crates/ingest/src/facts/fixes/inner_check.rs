@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::command::ShellCommand;
+use super::super::command_kind::command_kind;
 use super::verifies;
 
 /// A kind of check: how its errors look, and the words in the names of commands that run it.
@@ -15,36 +16,43 @@ struct InnerCheck {
     names: &'static [&'static str],
 }
 
-static CHECKS: [InnerCheck; 4] = [
+static CHECKS: [InnerCheck; 3] = [
     InnerCheck {
         error: LazyLock::new(|| Regex::new(r"\berror TS[0-9]{4,5}\b").ok()),
         names: &["tsc", "tsgo", "vue-tsc", "typecheck", "type-check", "types", "check"],
     },
     InnerCheck {
-        error: LazyLock::new(|| Regex::new(r"\b[a-z-]+\([a-z/-]+\): |\([a-z]+lint\)$|\(errcheck\)$").ok()),
+        error: LazyLock::new(|| {
+            Regex::new(
+                r"\b[a-z-]+\([a-z/-]+\): |\([a-z]+lint\)$|\(errcheck\)$|^error\s.*\s(@?[a-z-]+/)?[a-z]+(-[a-z]+)+$",
+            )
+            .ok()
+        }),
         names: &["lint", "eslint", "oxlint", "biome", "golangci-lint", "check"],
     },
     InnerCheck {
         error: LazyLock::new(|| Regex::new(r"^[EFWBIN][0-9]{3,4} ").ok()),
         names: &["ruff", "flake8", "lint", "check"],
     },
-    InnerCheck {
-        error: LazyLock::new(|| Regex::new(r"^error\[E[0-9]{4}\]").ok()),
-        names: &["cargo check", "cargo build", "cargo test", "cargo clippy"],
-    },
 ];
 
 /// Whether a later command, which checks everything, runs the check that printed the error.
-pub(super) fn runs_same_check(message: &str, failed: &ShellCommand, later: &ShellCommand) -> bool {
+/// `others` are commands that ran in the same line as the failed one.
+pub(super) fn runs_same_check(message: &str, failed: &ShellCommand, others: &[String], later: &ShellCommand) -> bool {
     // A part of the files, another package or another kind of output shows nothing.
     let is_whole = later.arguments.iter().all(|word| matches!(word.as_str(), "." | "./..." | "--noEmit" | "-s"));
-    let is_run_by = |check: &InnerCheck, command: &ShellCommand| {
-        let name = command.name.as_str();
+    let is_run_by = |check: &InnerCheck, name: &str| {
         check.names.iter().any(|known| name == *known || name.split([' ', ':', '/']).any(|word| word == *known))
     };
-    let may_run_it = |check: &InnerCheck| is_run_by(check, failed) || failed.name.starts_with("git ");
+    // A hook or a build that prints the errors of a check has run it.
+    let may_run_it = |check: &InnerCheck| {
+        is_run_by(check, &failed.name)
+            || failed.name.starts_with("git ")
+            || command_kind(failed) == Some("build")
+            || others.iter().any(|other| is_run_by(check, other))
+    };
     let mut printed = CHECKS.iter().filter(|check| check.error.as_ref().is_some_and(|error| error.is_match(message)));
-    is_whole && printed.any(|check| may_run_it(check) && is_run_by(check, later))
+    is_whole && printed.any(|check| may_run_it(check) && is_run_by(check, &later.name))
 }
 
 /// Whether a later command runs a check that is called the same, by itself or through a script of the project:
@@ -64,7 +72,7 @@ mod tests {
 
     fn is_same(message: &str, failed: &str, later: &str) -> bool {
         let command = |text: &str| parse_command_line(text).unwrap().main().clone();
-        runs_same_check(message, &command(failed), &command(later))
+        runs_same_check(message, &command(failed), &[], &command(later))
     }
 
     #[test]
@@ -72,7 +80,9 @@ mod tests {
         for (message, failed, later) in [
             ("error TS2717: Subsequent property declarations", "git push", "npm run typecheck"),
             ("error TS2322: Type 'a'", "npx tsc --noEmit", "npm run check"),
+            ("error TS2322: Type 'a'", "npm run build", "npx tsc --noEmit"),
             ("error eslint(no-unused-vars): 'x' is unused", "pnpm check", "pnpm lint"),
+            ("error  'x' is never used  no-unused-vars", "npm run lint", "npx eslint ."),
             ("Error return value of `f` is not checked (errcheck)", "mise run lint", "make lint"),
         ] {
             assert!(is_same(message, failed, later), "{message} {failed} {later}");

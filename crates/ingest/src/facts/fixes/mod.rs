@@ -4,15 +4,20 @@ mod attempt;
 mod bypass;
 mod call;
 mod change;
+mod compile_error;
 mod failure;
 mod inner_check;
+mod partial_run;
 mod phrases;
 mod relation;
+mod script_call;
+mod stage;
 
 use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, clip};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use self::attempt::FixAttempt;
 pub(crate) use self::bypass::bypass_marker;
 pub use self::bypass::is_bypass;
 pub(super) use self::bypass::is_bypass_command;
@@ -21,6 +26,7 @@ use self::change::{AttemptedChange, ChangeKind, change_kind, without_fleeting_id
 use self::failure::{FixVerdict, OpenFailure, TrackedError, VerifiedFix};
 pub(super) use self::phrases::says_it_works;
 use self::phrases::{explanation, says_it_is_fixed};
+use self::script_call::{is_same_file, script_of};
 use super::command::{CommandClass, CommandLine, ShellCommand};
 use super::diagnoses::DiagnosedError;
 use super::error_forms::{concrete_form, exact_form, signature};
@@ -40,6 +46,8 @@ const MAX_PASSING_LINES: usize = 64;
 const MAX_FAILURE_PROMPTS: u64 = 5;
 /// Number of commands after which a failure is no longer tracked.
 const MAX_FAILURE_COMMANDS: u64 = 60;
+/// Number of prompts after a failure within which a human may report that it is fixed.
+const MAX_ANSWER_PROMPTS: u64 = 2;
 /// Maximum length of a stored message or reason, in characters.
 const MAX_TEXT_CHARS: usize = 240;
 
@@ -83,7 +91,7 @@ impl FixTracker {
         self.prompts += 1;
         let prompts = self.prompts;
         if says_it_works(text) {
-            self.presume_latest(entry, sink);
+            self.confirm_by_human(entry, sink);
         }
         self.open.retain(|failure| prompts - failure.prompts <= MAX_FAILURE_PROMPTS);
     }
@@ -111,8 +119,9 @@ impl FixTracker {
         entry: &Entry,
         sink: &mut FactSink,
     ) {
-        self.commands += 1;
         let main = line.main();
+        self.count_command(main);
+        self.mark_scratch(line);
         // Failing to remove a file that does not exist is not an error worth tracking.
         let is_minor = (main.class == CommandClass::ReadOnly && !is_malformed_call(message))
             || matches!(main.name.as_str(), "rm" | "rmdir" | "mkdir" | "touch");
@@ -149,9 +158,13 @@ impl FixTracker {
         let now = (self.prompts, self.commands);
         // A call that ran nothing does not show that the error before is gone: both stay open.
         let has_run = !ran_nothing(message);
-        let is_known = |failure: &&mut OpenFailure| failure.matches(line) && (has_run || failure.ran_nothing());
+        let is_known =
+            |failure: &&mut OpenFailure| failure.matches(line) && (has_run || failure.error.concrete == error.concrete);
         if let Some(failure) = self.open.iter_mut().find(is_known) {
-            return failure.record_repeat(error, now, &self.changes, entry, sink);
+            failure.set_seen_through(line, script);
+            let verified = failure.record_repeat(error, called_as(script), now, &self.changes, entry, sink);
+            self.fixes.extend(verified);
+            return;
         }
         if error.signature.is_empty() {
             return;
@@ -159,7 +172,9 @@ impl FixTracker {
         if self.open.len() == MAX_OPEN_FAILURES {
             self.open.remove(0);
         }
-        self.open.push(OpenFailure::new(line, called_as(script), error, now, self.change_count));
+        let mut failure = OpenFailure::new(line, called_as(script), error, now, self.change_count);
+        failure.set_seen_through(line, script);
+        self.open.push(failure);
     }
 
     /// Reports the failures about a call that another call corrected, though it found something else to complain about.
@@ -169,8 +184,12 @@ impl FixTracker {
         let mut open = std::mem::take(&mut self.open);
         open.retain_mut(|failure| {
             let folder = line.folder.as_deref();
-            let is_corrected = (!is_call_error || failure.is_advised(line.main(), message))
-                && failure.is_corrected_by(line.main(), folder, called, &self.changes, now);
+            let shows_it = if failure.is_run_by_other_version(line.main(), &self.changes) {
+                failure.came_further(message)
+            } else {
+                !is_call_error || failure.is_advised(line.main(), message)
+            };
+            let is_corrected = shows_it && failure.is_corrected_by(line.main(), folder, called, &self.changes, now);
             if is_corrected && !is_bypass_command(called) {
                 self.fixes.extend(failure.report_other_call(other_call(line, script), entry, sink));
             }
@@ -196,6 +215,21 @@ impl FixTracker {
         self.open.iter().any(|failure| failure.matches(line))
     }
 
+    /// Records that a line shows no failure any more, though it would: its exit code is lost, but it showed one before.
+    pub(super) fn record_unseen(&mut self, line: &CommandLine, script: &str, entry: &Entry, sink: &mut FactSink) {
+        let changes = &self.changes;
+        let mut verified = Vec::new();
+        self.open.retain_mut(|failure| {
+            let is_gone = failure.is_seen_through(line, script);
+            if is_gone {
+                let attempt = failure.attempt(changes);
+                verified.extend(failure.report_fix(attempt, entry, sink));
+            }
+            !is_gone
+        });
+        self.fixes.extend(verified);
+    }
+
     /// Records that a command succeeded. It may have printed a line that looks like an error.
     pub(super) fn record_success(
         &mut self,
@@ -205,7 +239,8 @@ impl FixTracker {
         entry: &Entry,
         sink: &mut FactSink,
     ) {
-        self.commands += 1;
+        self.count_command(line.main());
+        self.mark_scratch(line);
         let now = self.commands;
         self.open.retain(|failure| now - failure.commands <= MAX_FAILURE_COMMANDS);
         // A log that is read may contain anything.
@@ -255,6 +290,37 @@ impl FixTracker {
         self.open = open;
     }
 
+    /// Marks the changes of a script that was written and is now run by itself.
+    fn mark_scratch(&mut self, line: &CommandLine) {
+        for script in line.commands.iter().filter_map(script_of).map(|(_, script)| script) {
+            let is_it = |change: &AttemptedChange| is_same_file(&change.what, script);
+            let is_written = self.changes.iter().any(|change| change.kind == ChangeKind::Wrote && is_it(change));
+            if is_written {
+                self.changes.iter_mut().filter(|change| is_it(change)).for_each(|change| change.was_run = true);
+            }
+        }
+    }
+
+    /// Counts a command. Looking around takes a failure no further away.
+    fn count_command(&mut self, main: &ShellCommand) {
+        self.commands += u64::from(main.class != CommandClass::ReadOnly);
+    }
+
+    /// A human reports success: if only one failure has a fix, and which one is clear, that is it.
+    fn confirm_by_human(&mut self, entry: &Entry, sink: &mut FactSink) {
+        let changes = &self.changes;
+        let attempts: Vec<(usize, FixAttempt)> =
+            self.open.iter().enumerate().filter_map(|(at, failure)| Some((at, failure.attempt(changes)?))).collect();
+        let is_recent = |at: usize| self.prompts - self.open[at].prompts <= MAX_ANSWER_PROMPTS;
+        match attempts.as_slice() {
+            [(at, attempt)] if attempt.is_clear && is_recent(*at) => {
+                let mut failure = self.open.remove(*at);
+                self.fixes.extend(failure.report_fix(Some(attempt.clone()), entry, sink));
+            }
+            _ => self.presume_latest(entry, sink),
+        }
+    }
+
     fn presume_latest(&mut self, entry: &Entry, sink: &mut FactSink) {
         let changes = &self.changes;
         let mut attempts = self.open.iter_mut().rev().filter(|failure| !failure.has_presumed_fix);
@@ -283,7 +349,9 @@ impl FixTracker {
         }
         self.change_count += 1;
         let (what, pieces, number) = (what.to_owned(), pieces.to_owned(), self.change_count);
-        self.changes.push(AttemptedChange { kind, what, pieces, line, number });
+        // A script that was tried out is changed on.
+        let was_run = self.changes.iter().any(|change| change.was_run && change.what == what);
+        self.changes.push(AttemptedChange { kind, what, pieces, line, number, was_run });
         let oldest = self.open.iter().map(|failure| failure.since).min().unwrap_or_default();
         self.changes.retain(|change| change.number > oldest);
         let too_many = self.changes.len().saturating_sub(MAX_CHANGES);

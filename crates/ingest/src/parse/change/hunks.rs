@@ -1,5 +1,7 @@
 //! Finds the changed lines in the arguments of an edit: replaced texts, search and replace blocks, patches.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -89,10 +91,9 @@ fn collect_pairs(object: &Map<String, Value>, out: &mut Vec<ChangedLines>, sink:
 
 fn collect_text(text: &str, depth: usize, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>) {
     if has_patch(text) || is_unified_diff(text) {
-        let text = &text[..text.floor_char_boundary(4 * MAX_TEXT_BYTES)];
         // A script may contain the patch with escaped line breaks.
-        let text = if text.contains('\n') { text.to_owned() } else { text.replace("\\n", "\n") };
-        return read_patch(&sink.redact(text), out);
+        let text = if text.contains('\n') { Cow::Borrowed(text) } else { Cow::Owned(text.replace("\\n", "\n")) };
+        return read_patch(&sink.redact(whole_lines(&text, 4 * MAX_TEXT_BYTES).to_owned()), out);
     }
     if ["SEARCH\n", "ORIGINAL\n"].iter().any(|mark| text.contains(mark)) && text.contains("\n=======") {
         return read_blocks(text, out, sink);
@@ -135,12 +136,14 @@ fn bounded<'t>(old: &'t str, new: &'t str) -> (&'t str, &'t str) {
     let common = old.bytes().zip(new.bytes()).take_while(|(one, other)| one == other).count();
     let start = old.floor_char_boundary(common.saturating_sub(KEPT_BEFORE_BYTES));
     let start = old[..start].rfind('\n').map_or(0, |at| at + 1);
-    let part = |text: &'t str| {
-        let end = text.floor_char_boundary(start + MAX_TEXT_BYTES);
-        let end = if end == text.len() { end } else { text[start..end].rfind('\n').map_or(end, |at| start + at + 1) };
-        &text[start..end]
-    };
-    (part(old), part(new))
+    (whole_lines(&old[start..], MAX_TEXT_BYTES), whole_lines(&new[start..], MAX_TEXT_BYTES))
+}
+
+/// The beginning of a text that is not longer than this, in bytes, without the line that would be cut: its cut end may be
+/// the beginning of a secret that is no longer recognized.
+fn whole_lines(text: &str, max_bytes: usize) -> &str {
+    let end = text.floor_char_boundary(max_bytes);
+    if end == text.len() { text } else { text[..end].rfind('\n').map_or("", |at| &text[..=at]) }
 }
 
 /// Reads search and replace blocks.

@@ -171,6 +171,21 @@ mod tests {
         assert!(!change.contains("abcdefghij"), "{change}");
     }
 
+    #[test]
+    fn a_secret_at_the_end_of_a_cut_text_is_dropped_with_its_line() {
+        let key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH";
+        // Every cut that ends within the key, whatever the limit is.
+        for filler in (11_900..12_020).step_by(7).chain((47_900..48_020).step_by(7)) {
+            let text = |value: &str| format!("{}\napiKey: {value}\n", "y".repeat(filler));
+            let edit = json!({"path": "a", "old_string": text("x"), "new_string": text(key)}).to_string();
+            let patch = format!("*** Update File: a\n@@\n-{}\n+apiKey: {key}\n", "y".repeat(filler));
+            for arguments in [edit, patch] {
+                let change = TextSink::with_defaults(|sink| describe_edit(&arguments, false, sink)).unwrap_or_default();
+                assert!(!change.contains("sk-ant-api03-a"), "{filler} {change}");
+            }
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn any_arguments_are_accepted(old in "(?s)[a-z \n:=é→-]{0,60}", new in "(?s)[a-z \n:=é→+-]{0,60}") {
