@@ -46,7 +46,7 @@ pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -
     if sentence.is_question() || is_open(&sentence.masked) {
         return None;
     }
-    let whole = (words <= MAX_WORDS).then(|| 0..sentence.text.len());
+    let whole = (words <= MAX_WORDS).then_some(0..sentence.text.len());
     whole.and_then(|whole| classify_part(sentence, whole, context, MIN_LIKELIHOOD)).or_else(|| {
         clauses(&sentence.masked)
             .into_iter()

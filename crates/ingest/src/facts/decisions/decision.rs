@@ -23,7 +23,7 @@ pub(super) struct TrackedDecision {
 }
 
 /// Where something was stated.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct FactPosition {
     pub(super) line: u64,
     pub(super) at: Option<Timestamp>,

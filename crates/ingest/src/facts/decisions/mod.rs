@@ -11,6 +11,7 @@ mod design;
 mod forms;
 mod names;
 mod numbered;
+mod offered_text;
 mod offers;
 mod options;
 mod plans;
@@ -24,7 +25,7 @@ mod rules;
 mod sentences;
 mod statements;
 
-use rethread_model::{Entry, EntryKind, Fact, FactState, Predicate, Trust, clip};
+use rethread_model::{Entry, EntryKind, Fact, FactState, Predicate, Trust};
 use serde::{Deserialize, Serialize};
 
 use conversation::ConversationState;
@@ -33,8 +34,8 @@ pub(super) use cues::may_diagnose;
 use decision::{FactPosition, TrackedDecision, preference_fact};
 use forms::AnsweredForm;
 use names::is_same_name;
-use numbered::NumberedQuestion;
-use offers::{ModelOffer, TextEnding};
+use offered_text::OfferedText;
+use offers::ModelOffer;
 use options::OfferedOption;
 use preferences::StatedPreference;
 use reasons::{StatedSentence, reason_for};
@@ -51,10 +52,8 @@ const MAX_DECISIONS: usize = 16;
 const MAX_PROPOSALS: usize = 8;
 /// Maximum number of rules that are taken from one long text.
 const MAX_LONG_RULES: usize = 8;
-/// A choice from a list that offers none has at most this many words.
-const MAX_BARE_CHOICE_WORDS: usize = 8;
-/// Maximum length of a reply that is stored with its question, in characters.
-const MAX_REPLY_CHARS: usize = 160;
+/// How much of the end of a model's text is kept until the human replies, in bytes.
+const MAX_REPLIED_BYTES: usize = 6_000;
 
 /// The state of decision extraction, carried from one span of a session to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -62,25 +61,22 @@ const MAX_REPLY_CHARS: usize = 160;
 pub(super) struct DecisionExtractor {
     /// Proposals in the model's last text that the human has not answered yet.
     open_proposals: Vec<TrackedDecision>,
-    /// Options listed in that text.
-    options: Vec<OfferedOption>,
-    /// Whether that text lets the human choose.
-    offers_choice: bool,
+    /// The model's last text, which a reply answers.
+    last_text: Option<RepliedText>,
     /// The last list of options that a reply left open.
     earlier_options: Vec<OfferedOption>,
-    /// The either-or question in that text.
-    question: Option<String>,
-    /// Numbered questions in that text.
-    numbered_questions: Vec<NumberedQuestion>,
-    /// Whether that text ends by asking whether to do some work.
-    asks_for_work: bool,
-    /// Whether it ends by asking what should be different.
-    asks_for_changes: bool,
     /// Whether the model continued working after that text.
     has_worked: bool,
     /// The most recent decisions.
     decisions: Vec<TrackedDecision>,
     conversation: ConversationState,
+}
+
+/// A text that waits for a reply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct RepliedText {
+    text: String,
+    position: FactPosition,
 }
 
 impl DecisionExtractor {
@@ -105,26 +101,12 @@ impl DecisionExtractor {
         if std::mem::take(&mut self.has_worked) {
             self.clear_question();
         }
-        self.numbered_questions = numbered::numbered_questions(text);
-        let proposes = cues::may_propose(text);
-        self.options = options::find_options(text);
-        self.offers_choice = options::offers_alternatives(text);
-        self.question = options::either_or_question(text);
-        let ending = offers::text_ending(text, &self.options);
-        self.asks_for_work = ending == TextEnding::Work;
-        self.asks_for_changes = matches!(ending, TextEnding::AsksForChanges(_));
-        let ending = match ending {
-            // A question alone proposes nothing; only its answer is a fact.
-            TextEnding::Offer(offer) | TextEnding::AsksForChanges(offer) => return self.set_offer(offer, position),
-            other => other,
-        };
-        if proposes {
+        let before = self.last_text.take().map(|last| last.text);
+        let text_so_far = before.map_or_else(|| text.to_owned(), |before| format!("{before}\n\n{text}"));
+        let start = text_so_far.ceil_char_boundary(text_so_far.len().saturating_sub(MAX_REPLIED_BYTES));
+        self.last_text = Some(RepliedText { text: text_so_far[start..].to_owned(), position });
+        if cues::may_propose(text) {
             self.extract_proposals(text, position, facts);
-        }
-        if let TextEnding::Recommendation(offer) = ending
-            && self.open_proposals.is_empty()
-        {
-            self.set_offer(offer, position);
         }
     }
 
@@ -144,7 +126,7 @@ impl DecisionExtractor {
             }
         }
         let recommended: Vec<OfferedOption> =
-            self.options.iter().filter(|offer| offer.is_recommended).cloned().collect();
+            options::find_options(text).into_iter().filter(|offer| offer.is_recommended).collect();
         if let [offer] = &recommended[..]
             && self.open_proposals.is_empty()
         {
@@ -183,7 +165,8 @@ impl DecisionExtractor {
     fn extract_human(&mut self, text: &str, context: SentenceContext, position: FactPosition, facts: &mut Vec<Fact>) {
         let mut answers = forms::form_answers(text);
         let is_form = !answers.is_empty();
-        answers.extend(numbered::numbered_answers(&self.numbered_questions, text));
+        let offered = self.take_offered();
+        answers.extend(numbered::numbered_answers(&offered.numbered_questions, text));
         self.add_answers(&answers, position, facts);
         let is_plan = plans::is_plan(text);
         if is_plan {
@@ -193,7 +176,7 @@ impl DecisionExtractor {
             let lines = prose::human_prose(text);
             let sentences = sentences::split_sentences(&lines);
             let known = facts.len();
-            let has_chosen = self.apply_reply(text, &sentences, position, facts);
+            let has_chosen = self.apply_reply(text, &sentences, &offered, position, facts);
             let has_settled = facts.len() > known;
             if answers.is_empty() {
                 // The words that choose an option are no statement of their own.
@@ -225,13 +208,23 @@ impl DecisionExtractor {
         }
     }
 
+    /// What the model's last text offers. An offer is what a reply answers, in place of the proposals before it.
+    fn take_offered(&mut self) -> OfferedText {
+        let Some(last) = self.last_text.take() else { return OfferedText::default() };
+        let offered = OfferedText::read(&last.text);
+        let unasked = offered.recommendation.as_ref().filter(|_| self.open_proposals.is_empty());
+        if let Some(offer) = offered.offer.as_ref().or(unasked) {
+            let is_known = |open: &TrackedDecision| is_same_name(&open.subject, &offer.name);
+            if !(self.open_proposals.len() == 1 && self.open_proposals.iter().any(is_known)) {
+                self.set_offer(offer.clone(), last.position);
+            }
+        }
+        offered
+    }
+
     fn clear_question(&mut self) {
         self.open_proposals.clear();
-        if !self.options.is_empty() {
-            self.earlier_options = std::mem::take(&mut self.options);
-        }
-        self.numbered_questions.clear();
-        self.question = None;
+        self.last_text = None;
     }
 
     /// Applies a human's reply to what the model has just proposed or asked, and returns whether it chose an option.
@@ -239,11 +232,15 @@ impl DecisionExtractor {
         &mut self,
         text: &str,
         sentences: &[ProseSentence<'_>],
+        offered: &OfferedText,
         position: FactPosition,
         facts: &mut Vec<Fact>,
     ) -> bool {
         let open = std::mem::take(&mut self.open_proposals);
-        let chosen = self.chosen_options(text);
+        let chosen = offered.chosen(text, &self.earlier_options);
+        if !offered.options.is_empty() {
+            self.earlier_options.clone_from(&offered.options);
+        }
         if !chosen.is_empty() {
             self.add_chosen(&chosen, &open, position, facts);
             self.open_proposals = open;
@@ -252,13 +249,13 @@ impl DecisionExtractor {
         let first = sentences.first();
         let reply = first.and_then(replies::classify_reply);
         // "Anything you would change?" – "no".
-        let reply = if self.asks_for_changes && reply == Some(ProposalReply::Declines) && sentences.len() == 1 {
+        let reply = if offered.asks_for_changes && reply == Some(ProposalReply::Declines) && sentences.len() == 1 {
             Some(ProposalReply::Accepts)
         } else {
             reply
         };
         match reply {
-            Some(ProposalReply::Accepts) if open.len() != 1 || self.asks_for_work => {}
+            Some(ProposalReply::Accepts) if open.len() != 1 || offered.asks_for_work => {}
             Some(ProposalReply::Accepts | ProposalReply::AcceptsAll) => {
                 self.settle_proposals(&open, FactState::Confirmed, position, facts);
             }
@@ -277,32 +274,6 @@ impl DecisionExtractor {
         // Decisions stated in the same text are compared with the proposals.
         self.open_proposals = open;
         false
-    }
-
-    /// The options that a reply chooses, each with its name and the words that offered it.
-    fn chosen_options(&self, text: &str) -> Vec<(String, String)> {
-        let offered =
-            if self.options.is_empty() && options::names_option(text) { &self.earlier_options } else { &self.options };
-        // A list may only enumerate something; then the reply has to be a choice and nothing else.
-        let is_choice = self.offers_choice || options::names_option(text);
-        let is_short = text.split_whitespace().count() <= MAX_BARE_CHOICE_WORDS;
-        let keys = if is_choice || is_short { options::chosen_keys(text) } else { Vec::new() };
-        let chosen: Vec<(String, String)> = offered
-            .iter()
-            .filter(|offer| keys.contains(&offer.key))
-            .map(|offer| (offer.title.clone(), offer.text.clone()))
-            .collect();
-        if !chosen.is_empty() {
-            return chosen;
-        }
-        if let Some(offer) = options::described_option(text, offered).filter(|_| self.offers_choice) {
-            return vec![(offer.title.clone(), offer.text.clone())];
-        }
-        let word = self.question.as_ref().and_then(|question| {
-            let word = options::chosen_word(text, question)?;
-            Some((word, format!("{question} {}", clip(text.lines().next()?.trim(), MAX_REPLY_CHARS))))
-        });
-        word.into_iter().collect()
     }
 
     /// Adds chosen options as decisions, and settles the proposals that they answer.

@@ -25,7 +25,7 @@ const MAX_REPLY_WORDS: usize = 12;
 /// With one of these a reply may speak against what it names.
 const DENYING_WORDS: [&str; 12] =
     ["not", "no", "don't", "dont", "never", "neither", "both", "why", "what", "how", "instead", "than"];
-/// Words of a question that tell no alternative from another.
+/// Words of a question that any alternative may have.
 const COMMON_WORDS: &str = "the and for you want would like prefer should use using with this that have keep just make here then them they what which \
     when where how are was will can could does did our your its it's only also instead now one first second add both into from i'd i'll \
     we'll let's yes sure okay good fine think please all look looks right sound sounds work works sense";
@@ -293,7 +293,7 @@ fn words_of(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The words of an alternative that tell it from others.
+/// The words of an alternative that other alternatives may lack.
 fn content_words(text: &str) -> Vec<String> {
     words_of(text)
         .into_iter()

@@ -1,5 +1,6 @@
-//! Decisions in a plan that a human approved or handed over: its approach, its numbered changes, its sections about
-//! decisions, and about what is left out.
+//! Decisions in a plan that a human approved or handed over.
+//!
+//! They are its approach, its numbered changes, its sections about decisions, and what it leaves out.
 
 use std::sync::LazyLock;
 

@@ -94,7 +94,7 @@ pub(super) fn remark(sentence: &ProseSentence<'_>) -> Option<StatedDecision> {
     });
     static WORK: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile_pattern(
-            r"^(?:(?:run|test|check|commit|push|explain|show|first|wait|fix|tell|let me|i |what|why|how|can|could|is|are|it|that|this|there|they|first)\b)|\bfirst\b",
+            r"^(?:(?:run|test|check|commit|push|explain|show|first|wait|fix|let me|i |what|why|how|can|could|is|are|it|that|this|there|they|first)\b)|\bfirst\b",
         )
     });
     if sentence.is_question() {
