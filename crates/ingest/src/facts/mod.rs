@@ -14,6 +14,7 @@ mod fixes;
 mod git;
 mod git_calls;
 mod packages;
+mod pattern;
 mod script;
 pub mod sentence_model;
 mod shell;

@@ -3,12 +3,11 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::cues::{compile_pattern, is_foreign};
 use super::names::span_name;
 use super::polarity::is_against;
 use super::sentences::ProseSentence;
+use crate::facts::pattern::CuePattern;
 use crate::facts::sentence_model::{SentenceContext, SentenceGuess, StatementKind, find_spans, guess_kind};
 
 /// A statement is accepted if the model considers it at least this likely.
@@ -90,7 +89,7 @@ fn kind_by_words(guess: SentenceGuess, subject: Option<&Range<usize>>, masked: &
 
 /// Whether a sentence has a word with which people decide; without one it describes how things are.
 fn has_deciding_word(masked: &str) -> bool {
-    static DECIDES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static DECIDES: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:let's|lets|let us|we'll|i'll|we will|we're|should|shouldn't|must|want|wanna|wants|would like|i'd|we'd|use|using|go|going|gonna|keep|
                 put|make|makes|stick|instead|not|only|default|defaults|call|called|rename|move|it is|choose|pick|prefer|rather|no need|decid\w*|
@@ -109,7 +108,7 @@ fn is_output(text: &str) -> bool {
 
 /// Length of what announces a statement: "for the record:", "decision:", "fyi,".
 fn lead_in(masked: &str) -> usize {
-    static LEAD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static LEAD: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:(?:so|ok|okay|and|just|also|oh|btw|fyi|hey|alright|right|well|hm+),? )*(?:for the record|fyi|btw|note|reminder|heads up|
                 decision|decided|update|important|ps|one more thing|general rule|rule|house rule|after thinking about it|on second thought)[:,] ?",
@@ -120,25 +119,25 @@ fn lead_in(masked: &str) -> usize {
 
 /// Whether a sentence only orders a piece of work, without saying how it has to be.
 fn is_task(masked: &str) -> bool {
-    static TASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static TASK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:(?:ok|okay|and|so|now|then|also|please|pls|just|go|lets|let's|yes|yeah),? )*(?:build|create|add|write|implement|fix|run|rerun|
                 check|look|update|test|deploy|open|show|explain|refactor|investigate|commit|push|merge|rebase|review|find|debug|
                 clean|generate|list|read|continue|start|restart|try|help|copy|search|give|verify|audit|tackle|do|compute) ",
         )
     });
-    static DESIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static DESIGN: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:instead|rather|not|only|should|must|always|never|by default|default|over|no|without|separate|same|opt-in|opt in|cross-\w+)\b",
         )
     });
-    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(masked));
+    let fits = |table: &LazyLock<Option<CuePattern>>| table.as_ref().is_some_and(|table| table.is_match(masked));
     fits(&TASK) && !fits(&DESIGN)
 }
 
 /// Whether a sentence leaves open what will be done: it asks without a question mark, hedges or supposes.
 fn is_open(masked: &str) -> bool {
-    static OPEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static OPEN: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:hm+|so+ |and |but |ok |okay |also |then )*,? ?(?:why|how|what|what's|whats|which|where|who|can you|could you|
                 could we|can we|should we|should i|is it|is there|do we|do you|does|did|are we|would it|if|for example|e\.g|
@@ -153,7 +152,7 @@ fn is_open(masked: &str) -> bool {
 
 /// Whether a sentence reports that something is broken.
 fn is_report(masked: &str) -> bool {
-    static REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static REPORT: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:fails?|failed|failing|broken|breaks|crash(?:es|ed|ing)?|throws?|threw|errors? (?:out|with|in)|doesn't work|
                 does not work|not working|still (?:shows?|gets?|says|has|see)|i (?:get|got|see|saw|deleted|made|added|changed|ran|tried)|

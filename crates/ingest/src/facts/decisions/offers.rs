@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::clip;
 
 use super::cues::compile_pattern;
 use super::prose::prose_lines;
 use super::sentences::split_sentences;
+use crate::facts::pattern::CuePattern;
 
 /// Maximum length of the name of an offer, in characters.
 const MAX_NAME_CHARS: usize = 60;
@@ -38,7 +38,7 @@ pub(super) fn find_offer(text: &str) -> Option<ModelOffer> {
 /// What the last question of a text asks to do, if it is more than a step of work: "Should I switch to X?", "If you want,
 /// I can add a retry."
 fn asked_way(text: &str) -> Option<ModelOffer> {
-    static ASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static ASKED: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"(?:\b(?:want me to|like me to|shall (?:i|we)|should (?:i|we)|do you want (?:me )?to|ok to|okay to|can (?:i|we))|
                 ^\W*if you(?:'d)? (?:want|like|prefer|agree|wish),? i(?:'ll| can| could|'d)) (?:just |also |instead |now |next |
@@ -60,14 +60,15 @@ fn asked_way(text: &str) -> Option<ModelOffer> {
 
 /// The section that a text asks to confirm with a closing question such as "Does this look right?".
 fn checked_section(text: &str) -> Option<ModelOffer> {
-    static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static CHECK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:does (?:this|that|it) (?:look|work|make sense|sound|match|seem)|do (?:these|those) (?:look|work|make sense)|
                 looks? (?:good|right|ok)|sounds? (?:good|right|ok)|is (?:this|that) (?:ok|okay|right|what you)|
                 are you (?:ok|okay|happy) with|do you agree|agree with)\b.{0,60}\?\W*$",
         )
     });
-    if !CHECK.as_ref()?.is_match(text.trim_end().lines().next_back()?) {
+    let last = text.trim_end().lines().next_back()?;
+    if !last.contains('?') || !CHECK.as_ref()?.is_match(last) {
         return None;
     }
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::clip;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +9,7 @@ use super::cues::compile_pattern;
 use super::names::{is_task, leading_name};
 use super::prose::prose_lines;
 use super::sentences::split_sentences;
+use crate::facts::pattern::CuePattern;
 
 /// Maximum number of options in a list.
 const MAX_OPTIONS: usize = 8;
@@ -31,7 +31,7 @@ pub(super) struct OfferedOption {
 
 /// The options listed in a text. Two lists with the same keys are ambiguous, so they give none.
 pub(super) fn find_options(text: &str) -> Vec<OfferedOption> {
-    static POINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static POINT: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^[\s*_#-]*(?:option |approach |choice )?(?P<key>[a-h]|
                 [1-9])(?:\*\*)? ?[).:—–-]+(?:\*\*)? (?P<text>\S.*)$",
@@ -85,17 +85,19 @@ fn is_option_word(word: &str) -> bool {
 
 /// Whether a text offers alternatives, rather than things to do next.
 fn offers_alternatives(text: &str) -> bool {
-    static WAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static WAY: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(r"\b(?:options?|approach(?:es)?|which|prefer|choose|ways|alternatives?|recommended|or)\b")
     });
-    static WORK: LazyLock<Option<Regex>> =
+    static WORK: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| compile_pattern(r"\b(?:want me to|like me to|shall i|findings|issues found|next steps)\b"));
-    static OFFER: LazyLock<Option<Regex>> =
+    static OFFER: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| compile_pattern(r"\?|\b(?:options|pick|choose|which|decide)\b"));
-    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(text));
-    let lower = text.to_lowercase();
-    let is_recommended = ["(recommended", "— recommended", "- recommended"].iter().any(|mark| lower.contains(mark));
-    fits(&WAY) && (is_recommended && fits(&OFFER) || text.contains('?') && !fits(&WORK))
+    let fits = |table: &LazyLock<Option<CuePattern>>| table.as_ref().is_some_and(|table| table.is_match(text));
+    let is_recommended = || {
+        let lower = text.to_lowercase();
+        ["(recommended", "— recommended", "- recommended"].iter().any(|mark| lower.contains(mark))
+    };
+    fits(&WAY) && (text.contains('?') && !fits(&WORK) || fits(&OFFER) && is_recommended())
 }
 
 /// A short name for an option.
@@ -123,17 +125,17 @@ pub(super) fn either_or_question(text: &str) -> Option<String> {
 
 /// Whether a text ends by asking whether to do some work; a bare "yes" then answers that question.
 pub(super) fn ends_with_task_question(text: &str) -> bool {
-    static TASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static TASK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:want me to|like me to|shall i|should i|can i|may i|do you have|did you|is your|are you)\b",
         )
     });
     // "Want me to do it?" refers to what was proposed.
-    static SAME: LazyLock<Option<Regex>> =
+    static SAME: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| compile_pattern(r"\b(?:it|this|that|go ahead|go on|proceed)\b"));
     let Some(line) = text.trim_end().lines().next_back().filter(|line| line.ends_with('?')) else { return false };
     let sentences = split_sentences(&[line]);
-    let fits = |table: &LazyLock<Option<Regex>>| {
+    let fits = |table: &LazyLock<Option<CuePattern>>| {
         let table = table.as_ref();
         sentences.last().is_some_and(|last| table.is_some_and(|table| table.is_match(&last.masked)))
     };
@@ -142,7 +144,7 @@ pub(super) fn ends_with_task_question(text: &str) -> bool {
 
 /// The key of the option that a short reply chooses.
 pub(super) fn chosen_key(text: &str) -> Option<String> {
-    static TAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static TAKES: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:(?:ok|okay|yes|yeah|let's|please|pls|i'd|i|we|just|alright),? )*(?:(?:go with|go for|do|try|
                 use|implement|take|pick|choose|prefer|want|say) )?(?:the )?(?:option|approach|choice|

@@ -55,7 +55,7 @@ fn is_reported(line: &str) -> bool {
     static REPORTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r#"(?i)\b(say|says|said|told|writes|wrote|reads|states)\b[^"'“]{0,30}(["“]|:\s)"#).ok()
     });
-    REPORTED.as_ref().is_some_and(|reported| reported.is_match(line))
+    line.contains(['"', '“', ':']) && REPORTED.as_ref().is_some_and(|reported| reported.is_match(line))
 }
 
 /// The name of an element that starts the line.
@@ -83,7 +83,13 @@ fn is_prose(line: &str) -> bool {
     if LOG.as_ref().is_some_and(|log| log.is_match(line)) {
         return false;
     }
-    let signs = trimmed.bytes().filter(|byte| b"{}[]<>;=|\\$#@^~".contains(byte)).count();
+    let is_sign = |byte: &u8| {
+        matches!(
+            byte,
+            b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b';' | b'=' | b'|' | b'\\' | b'$' | b'#' | b'@' | b'^' | b'~'
+        )
+    };
+    let signs = trimmed.bytes().filter(is_sign).count();
     signs * 10 <= trimmed.len() + 20
 }
 
@@ -98,7 +104,10 @@ fn strip_pasted<'a>(lines: &[&'a str]) -> Vec<&'a str> {
         )
         .ok()
     });
-    let is_mark = |line: &&str| MARK.as_ref().is_some_and(|mark| mark.is_match(line.trim()));
+    let is_mark = |line: &&str| {
+        let line = line.trim();
+        line.ends_with(':') && MARK.as_ref().is_some_and(|mark| mark.is_match(line))
+    };
     let end = lines.iter().position(is_mark).unwrap_or(lines.len());
     lines[..end].to_vec()
 }

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::Predicate;
 
 use super::cues::compile_pattern;
@@ -10,6 +9,7 @@ use super::names::{leading_name, preference_name};
 use super::preferences::{VERBS, find_preference, is_specific};
 use super::reasons::reason_for;
 use super::sentences::{ProseSentence, split_sentences};
+use crate::facts::pattern::CuePattern;
 
 /// A rule: what to do, or what not to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,14 +36,14 @@ const RULE_TABLE: &[(&str, Predicate)] = &[
     (r"\b(?:must|should) (?:always )?(?:be )?(?P<verb>[a-z]{3,})", Predicate::Prefers),
 ];
 
-static RULE_ROWS: LazyLock<Vec<(Regex, Predicate)>> = LazyLock::new(|| {
+static RULE_ROWS: LazyLock<Vec<(CuePattern, Predicate)>> = LazyLock::new(|| {
     let row =
         |(table, predicate): &(&str, Predicate)| Some((compile_pattern(&table.replace("{verbs}", VERBS))?, *predicate));
     RULE_TABLE.iter().filter_map(row).collect()
 });
-static INSTEAD: LazyLock<Option<Regex>> =
+static INSTEAD: LazyLock<Option<CuePattern>> =
     LazyLock::new(|| compile_pattern(r"(?:[,;.:—–-] ?| and )(?:instead,? |always )?(?:use|prefer) "));
-static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| compile_pattern(r"^[\w `/&-]{2,40}: "));
+static LABEL: LazyLock<Option<CuePattern>> = LazyLock::new(|| compile_pattern(r"^[\w `/&-]{2,40}: "));
 
 /// The rule that a sentence or list item of an instruction states; `None` if it describes something.
 pub fn preference_in(text: &str) -> Option<StatedRule> {

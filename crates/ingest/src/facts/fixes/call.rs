@@ -2,10 +2,9 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::super::command::{CommandClass, ShellCommand, is_same_command, is_same_name, word_similarity};
 use super::super::errors::{is_missing_folder, is_usage_error};
+use super::super::pattern::CuePattern;
 use super::super::tables::{FORMATTING_FLAGS, NARROWING_FLAGS};
 use super::change::repairs;
 use super::verifies;
@@ -75,13 +74,16 @@ fn is_count_or_format(word: &str) -> bool {
 
 /// Whether the error is about how the command was called, so that another call fixes it. A failed test never is.
 pub(super) fn is_call_error(signature: &str) -> bool {
-    static OF_THE_CALL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)main module|setup failed|statement separator|go\.mod|working directory|package\.json|could not determine").ok()
+    static OF_THE_CALL: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(
+            r"(?i)main module|setup failed|statement separator|go\.mod|working directory|package\.json|could not determine",
+        )
     });
-    static OF_A_TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)assert|^(---\s)?fail(ed)?\b|\bexpected\b.*\b(received|got|to be|but)\b").ok()
+    static OF_A_TEST: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(r"(?i)assert|^(---\s)?fail(ed)?\b|\bexpected\b.*\b(received|got|to be|but)\b")
     });
-    let has = |pattern: &LazyLock<Option<Regex>>| pattern.as_ref().is_some_and(|pattern| pattern.is_match(signature));
+    let has =
+        |pattern: &LazyLock<Option<CuePattern>>| pattern.as_ref().is_some_and(|pattern| pattern.is_match(signature));
     has(&OF_THE_CALL) || (is_usage_error(signature) && !has(&OF_A_TEST))
 }
 
@@ -101,16 +103,20 @@ pub(super) fn is_corrected_call(failed: &ShellCommand, later: &ShellCommand) -> 
 
 /// Whether the shell or git could not make sense of a call, which also concerns commands that only read.
 pub(super) fn is_malformed_call(message: &str) -> bool {
-    static MALFORMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)statement separator|^fatal: (ambiguous argument|unrecognized argument|bad revision)|event not found|bad substitution").ok()
+    static MALFORMED: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(
+            r"(?i)statement separator|^fatal: (ambiguous argument|unrecognized argument|bad revision)|event not found|bad substitution",
+        )
     });
     MALFORMED.as_ref().is_some_and(|pattern| pattern.is_match(message))
 }
 
 /// Whether a call was so wrong that nothing ran.
 pub(super) fn ran_nothing(message: &str) -> bool {
-    static NOTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)^error: file or directory not found|command not found|unknown (option|flag)|unrecognized (option|argument)|missing script|unexpected argument|no such (command|option)|invalid option").ok()
+    static NOTHING: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(
+            r"(?i)^error: file or directory not found|command not found|unknown (option|flag)|unrecognized (option|argument)|missing script|unexpected argument|no such (command|option)|invalid option",
+        )
     });
     is_missing_folder(message) || NOTHING.as_ref().is_some_and(|pattern| pattern.is_match(message))
 }
@@ -126,8 +132,8 @@ pub(super) fn follows_advice(message: &str, failed: &ShellCommand, later: &Shell
 
 /// Whether formatting was checked and found wanting, so that the program itself can put it right.
 pub(super) fn is_format_issue(message: &str) -> bool {
-    static FORMAT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)(format|style) issues found|^would reformat |not formatted|needs formatting").ok()
+    static FORMAT: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(r"(?i)(format|style) issues found|^would reformat |not formatted|needs formatting")
     });
     FORMAT.as_ref().is_some_and(|pattern| pattern.is_match(message))
 }

@@ -205,7 +205,7 @@ impl OpenFailure {
         now: u64,
     ) -> FixVerdict {
         let mine = self.command();
-        let is_formatted = is_format_issue(&self.error.message) && formats_same(&mine, later);
+        let is_formatted = formats_same(&mine, later) && is_format_issue(&self.error.message);
         if is_formatted || self.is_corrected_by(later, folder, called, changes, now) {
             return FixVerdict::CalledDifferently;
         }
@@ -227,10 +227,10 @@ impl OpenFailure {
         }
         let is_check =
             later.name == self.name || (later.class == CommandClass::Check && verifies(later) && verifies(&mine));
-        match self.attempt(changes).filter(|_| is_check && !self.has_presumed_fix) {
-            Some(attempt) => FixVerdict::Presumed(attempt),
-            None => FixVerdict::Unrelated,
+        if !is_check || self.has_presumed_fix {
+            return FixVerdict::Unrelated;
         }
+        self.attempt(changes).map_or(FixVerdict::Unrelated, FixVerdict::Presumed)
     }
 
     /// Whether a later call is the failed one, corrected: the error is about the call, and nothing else was changed that
@@ -248,8 +248,8 @@ impl OpenFailure {
         let is_other_call = clip(called, MAX_TEXT_CHARS) != self.called || folder != self.folder.as_deref();
         is_near
             && is_other_call
-            && is_call_error(&self.error.signature)
             && (is_same_call(&mine, later) || is_corrected_call(&mine, later))
+            && is_call_error(&self.error.signature)
             && !self.has_related_change(changes)
     }
 
