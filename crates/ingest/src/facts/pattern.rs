@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use aho_corasick::AhoCorasick;
 use regex_automata::meta;
 use regex_automata::util::captures::Captures;
+use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// More groups of words make looking for them slower and exclude hardly any more texts.
@@ -50,14 +51,14 @@ pub(super) struct CueCaptures<'t> {
     groups: Captures,
 }
 
-/// A pattern, compiled when it is needed. Classes of characters are much smaller for ASCII texts, which most are.
+/// A pattern, compiled when it is needed.
 #[derive(Debug)]
 struct PatternRow {
-    ascii: Hir,
-    for_ascii: OnceLock<Option<CompiledPattern>>,
-    /// The pattern as written, if it has classes of characters.
+    parsed: Hir,
+    compiled: OnceLock<Option<CompiledPattern>>,
+    /// The pattern as written, if what was parsed applies only to ASCII texts.
     written: Option<String>,
-    for_any: OnceLock<Option<CompiledPattern>>,
+    written_compiled: OnceLock<Option<CompiledPattern>>,
     /// The groups of which a text must have a word.
     needed: u64,
 }
@@ -112,7 +113,7 @@ impl<T> CueTable<T> {
         let (mut rows, mut groups) = (Vec::new(), Vec::new());
         for (pattern, value) in patterns {
             let Some(mut row) = PatternRow::parse(pattern.as_ref()) else { continue };
-            let mut own = required_words(&row.ascii);
+            let mut own = required_words(&row.parsed);
             own.truncate(MAX_GROUPS.min(MAX_TABLE_GROUPS - groups.len()));
             row.needed = (groups.len()..groups.len() + own.len()).fold(0, |bits, at| bits | 1 << at);
             groups.extend(own);
@@ -140,14 +141,11 @@ impl<T> CueTable<T> {
 
 impl PatternRow {
     fn parse(pattern: &str) -> Option<Self> {
-        let ascii = ascii_classes(pattern);
-        Some(Self {
-            ascii: regex_syntax::parse(&ascii).ok()?,
-            for_ascii: OnceLock::new(),
-            written: (ascii != pattern).then(|| pattern.to_owned()),
-            for_any: OnceLock::new(),
-            needed: 0,
-        })
+        let (parsed, written) = match parse_for_ascii(pattern) {
+            Some(parsed) => (parsed, Some(pattern.to_owned())),
+            None => (regex_syntax::parse(pattern).ok()?, None),
+        };
+        Some(Self { parsed, compiled: OnceLock::new(), written, written_compiled: OnceLock::new(), needed: 0 })
     }
 
     fn compiled_for(&self, found: FoundWords) -> Option<&CompiledPattern> {
@@ -156,9 +154,9 @@ impl PatternRow {
         }
         match &self.written {
             Some(written) if !found.is_ascii => {
-                self.for_any.get_or_init(|| CompiledPattern::new(&regex_syntax::parse(written).ok()?))
+                self.written_compiled.get_or_init(|| CompiledPattern::new(&regex_syntax::parse(written).ok()?))
             }
-            _ => self.for_ascii.get_or_init(|| CompiledPattern::new(&self.ascii)),
+            _ => self.compiled.get_or_init(|| CompiledPattern::new(&self.parsed)),
         }
         .as_ref()
     }
@@ -257,25 +255,48 @@ impl WordFilter {
     }
 }
 
-/// A pattern with classes that have only the ASCII characters of `\w`, `\s`, `\d` and their opposites.
-fn ascii_classes(pattern: &str) -> String {
-    let mut out = String::with_capacity(pattern.len());
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        let escaped = if c == '\\' { chars.next() } else { None };
-        match escaped {
-            Some('w') => out.push_str("[0-9A-Za-z_]"),
-            Some('W') => out.push_str("[^0-9A-Za-z_]"),
-            Some('s') => out.push_str(r"[\t-\r\x20]"),
-            Some('S') => out.push_str(r"[^\t-\r\x20]"),
-            Some('d') => out.push_str("[0-9]"),
-            _ => {
-                out.push(c);
-                out.extend(escaped);
-            }
-        }
+/// A pattern as it applies to ASCII texts, if it has classes of characters: those are much smaller for bytes.
+fn parse_for_ascii(pattern: &str) -> Option<Hir> {
+    const CLASSES: [&str; 9] = [r"\w", r"\W", r"\s", r"\S", r"\d", "[^", ".{", ".*", ".+"];
+    if !CLASSES.iter().any(|class| pattern.contains(class)) {
+        return None;
     }
-    out
+    ParserBuilder::new().unicode(false).utf8(false).build().parse(&without_other_letters(pattern)?).ok()
+}
+
+/// A pattern without the characters in its classes that are not ASCII. `None` if they may be ends of a range.
+fn without_other_letters(pattern: &str) -> Option<String> {
+    let (mut out, mut class_start, mut before) = (String::with_capacity(pattern.len()), None, ' ');
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, class_start) {
+            ('\\', _) => {
+                out.push(c);
+                out.extend(chars.next());
+            }
+            ('[', None) => {
+                class_start = Some(out.len());
+                out.push(c);
+            }
+            // A class in a class, or a bracket as the first character.
+            ('[', Some(_)) => return None,
+            (']', Some(_)) if before == '[' => return None,
+            (']', Some(start)) => {
+                // Nothing is left of the class: it matches no ASCII character.
+                out.push_str(if &out[start..] == "[" { "a&&b]" } else { "]" });
+                class_start = None;
+            }
+            (_, Some(_)) if !c.is_ascii() => {
+                let rest: String = chars.clone().take(2).collect();
+                if before == '-' || (rest.starts_with('-') && rest != "-]") {
+                    return None;
+                }
+            }
+            _ => out.push(c),
+        }
+        before = c;
+    }
+    Some(out)
 }
 
 /// The groups of words that every match has, best first.
@@ -395,10 +416,22 @@ mod tests {
         assert!(pattern.is_match("aſk") && pattern.is_match("as\u{212A}") && !pattern.is_match("äsk"));
     }
 
+    #[test]
+    fn classes_keep_their_ascii_characters() {
+        for (pattern, expected) in [
+            ("['’]?[,—–-] →", Some("[']?[,-] →")),
+            (r"[—–]|\[—", Some(r"[a&&b]|\[—")),
+            ("[а-я]", None),
+            ("[a-я]", None),
+        ] {
+            assert_eq!(without_other_letters(pattern).as_deref(), expected, "{pattern}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn patterns_match_what_they_match_without_looking_for_words(
-            pattern in "(\\(\\?i\\))?([a-ck?|]|\\(\\?:(ab|sk)(\\|[ac])?\\)[?+*]?|\\[a-c\\\\s\\]|\\\\[bwWsSd]){1,6}",
+            pattern in "(\\(\\?i\\))?([a-ck?|]|\\(\\?:(ab|sk)(\\|[ac])?\\)[?+*]?|\\[a-cé\\\\s\\]|\\[\\^aé\\]|[.]|\\\\[bwWsSd]){1,6}",
             text in "[a-ckKS sſ\u{212A}é\u{2003}1?]{0,8}",
         ) {
             if let (Some(cue), Ok(regex)) = (CuePattern::new(&pattern), Regex::new(&pattern)) {
