@@ -9,7 +9,7 @@ use aho_corasick::AhoCorasick;
 use regex_automata::meta;
 use regex_automata::util::captures::Captures;
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
 
 /// More groups of words make looking for them slower and exclude hardly any more texts.
 const MAX_GROUPS: usize = 2;
@@ -364,7 +364,7 @@ fn letter_of(class: &Class) -> Option<char> {
             if ranges.iter().any(|range| range.len() > 1) {
                 return None;
             }
-            ranges.iter().map(|range| range.start()).filter(|letter| !FOLDED_LETTERS.contains(letter)).collect()
+            ranges.iter().map(ClassUnicodeRange::start).filter(|letter| !FOLDED_LETTERS.contains(letter)).collect()
         }
         Class::Bytes(class) => {
             if class.ranges().iter().any(|range| range.len() > 1) {

@@ -192,9 +192,12 @@ pub(super) fn is_foreign(text: &str) -> bool {
         "est", "que", "une", "des", "nous", "pour", "el", "los", "las", "por", "una", "con", "para", "het", "een",
         "niet", "il", "che", "non", "per", "não", "uma", "com",
     ];
-    let is_known = |word: &&str| match word.is_ascii() {
-        true => WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)),
-        false => WORDS.contains(&word.to_lowercase().as_str()),
+    let is_known = |word: &&str| {
+        if word.is_ascii() {
+            WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
+        } else {
+            WORDS.contains(&word.to_lowercase().as_str())
+        }
     };
     let known = text.split_whitespace().filter(is_known).take(2).count();
     if text.is_ascii() {

@@ -234,9 +234,12 @@ impl ErrorWords {
 
     /// Whether one of the words occurs in a text.
     pub(super) fn occur_in(&self, text: &str) -> bool {
-        let is_mine = |word: &str| match word.is_ascii() {
-            true => self.words.iter().any(|known| known.eq_ignore_ascii_case(word)),
-            false => self.words.contains(&word.to_lowercase()),
+        let is_mine = |word: &str| {
+            if word.is_ascii() {
+                self.words.iter().any(|known| known.eq_ignore_ascii_case(word))
+            } else {
+                self.words.contains(&word.to_lowercase())
+            }
         };
         !self.words.is_empty() && identifiers(text).any(is_mine)
     }
