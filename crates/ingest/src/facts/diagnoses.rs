@@ -4,12 +4,12 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::{Entity, EntityKind, Entry, EntryKind, Fact, FactState, Predicate, Trust, clip};
 use serde::{Deserialize, Serialize};
 
-use super::decisions::{assistant_sentences, human_sentences, may_diagnose};
+use super::decisions::{assistant_sentences, first_human_sentence, human_sentences, may_diagnose};
 use super::fixes::says_it_works;
+use super::pattern::{CuePattern, CueTable};
 use super::sentence_model::{SentenceContext, SentenceGuess, Speaker, StatementKind, find_spans, guess_kind};
 use super::sink::observed_fact;
 
@@ -25,6 +25,8 @@ const MAX_OPEN: usize = 6;
 const MAX_DETAIL_CHARS: usize = 300;
 /// A first sentence with more words names no problem.
 const MAX_TOPIC_WORDS: usize = 14;
+/// Maximum length of the subject of a diagnosis, in characters. The patterns are unlimited: counting is slow to compile.
+const MAX_SUBJECT_CHARS: usize = 41;
 /// Maximum length of the name of a topic, in characters.
 const MAX_TOPIC_CHARS: usize = 80;
 
@@ -172,12 +174,11 @@ impl DiagnosisTracker {
         speaker: Speaker,
         error: Option<&DiagnosedError>,
     ) -> Option<(Predicate, Entity, Entity)> {
-        if !may_diagnose(sentence) {
+        if !may_diagnose(sentence) || is_unsure(sentence) {
             return None;
         }
-        // The model is quicker than the patterns.
         let guess = guess_kind(sentence, SentenceContext::of(speaker));
-        if guess.stated_likelihood() < MIN_PLAUSIBLE_LIKELIHOOD || is_unsure(sentence) {
+        if guess.stated_likelihood() < MIN_PLAUSIBLE_LIKELIHOOD {
             return None;
         }
         let found = worded_diagnosis(sentence, guess).or_else(|| classified_diagnosis(sentence, guess))?;
@@ -215,27 +216,28 @@ const DIAGNOSIS_TABLE: [(&str, Predicate); 3] = [
         Predicate::CausedBy,
     ),
     (
-        r"{lead}(?P<subject>[\w@][\w@./+ -]{1,40}?) (?:requires|only works with|needs|depends on) (?P<object>\S.{3,})$",
+        r"{lead}(?P<subject>[\w@][\w@./+ -]+?) (?:requires|only works with|needs|depends on) (?P<object>\S.{3,})$",
         Predicate::Requires,
     ),
     (
-        r"{lead}(?P<subject>[\w@][\w@./+ -]{1,40}?) (?:conflicts with|is incompatible with|is not compatible with|isn't compatible with|doesn't work with|does not work with|clashes with|breaks with|can't be used with|cannot be used with) (?P<object>\S.{2,})$",
+        r"{lead}(?P<subject>[\w@][\w@./+ -]+?) (?:conflicts with|is incompatible with|is not compatible with|isn't compatible with|doesn't work with|does not work with|clashes with|breaks with|can't be used with|cannot be used with) (?P<object>\S.{2,})$",
         Predicate::ConflictsWith,
     ),
 ];
 
 /// A diagnosis in a wording that leaves no doubt.
 fn worded_diagnosis(sentence: &str, guess: SentenceGuess) -> Option<SentenceDiagnosis<'_>> {
-    static ROWS: LazyLock<Vec<(Regex, Predicate)>> = LazyLock::new(|| {
+    static ROWS: LazyLock<CueTable<Predicate>> = LazyLock::new(|| {
         let lead = r"(?i)^\W*(?:(?:ah|aha|ok|okay|so|yes|right|perfect|and|but|note|also|the|our)[,!.:]? )*(?:\*\*)?";
-        let compiled =
-            |(row, predicate): (&str, Predicate)| Some((ascii_regex(&row.replace("{lead}", lead)).ok()?, predicate));
-        DIAGNOSIS_TABLE.into_iter().filter_map(compiled).collect()
+        CueTable::new(DIAGNOSIS_TABLE.map(|(row, predicate)| (row.replace("{lead}", lead), predicate)))
     });
-    ROWS.iter().find_map(|(row, predicate)| {
+    ROWS.rows_for(sentence).find_map(|(row, predicate)| {
         let found = row.captures(sentence)?;
         let part = |name: &str| found.name(name).map(|part| part.as_str());
-        let subject = part("subject").filter(|subject| !is_pronoun(&subject.to_lowercase()) && !is_clause(subject));
+        let is_name = |subject: &&str| {
+            subject.chars().count() <= MAX_SUBJECT_CHARS && !is_pronoun(&subject.to_lowercase()) && !is_clause(subject)
+        };
+        let subject = part("subject").filter(is_name);
         let is_named = *predicate == Predicate::CausedBy || subject.is_some();
         // Descriptions of code have needs as well; the model must not find the sentence ordinary.
         let is_plausible = *predicate == Predicate::CausedBy || guess.stated_likelihood() >= MIN_WORDED_LIKELIHOOD;
@@ -312,13 +314,13 @@ impl OpenDiagnosis {
 
 /// The entity that a part of a sentence names.
 fn entity_in(text: &str) -> Option<Entity> {
-    static FILE: LazyLock<Option<Regex>> =
-        LazyLock::new(|| ascii_regex(r"^[\w@.~-]*(?:/[\w@.-]+)*[\w-]+\.[A-Za-z]{1,5}(?::\d+)?$").ok());
-    static SETTING: LazyLock<Option<Regex>> =
-        LazyLock::new(|| ascii_regex(r"^(?:[A-Z][A-Z0-9]*_[A-Z0-9_]+|--[a-z][\w-]+|[\w.-]+ ?= ?\S{1,20})$").ok());
+    static FILE: LazyLock<Option<CuePattern>> =
+        LazyLock::new(|| ascii_pattern(r"^[\w@.~-]*(?:/[\w@.-]+)*[\w-]+\.[A-Za-z]{1,5}(?::\d+)?$"));
+    static SETTING: LazyLock<Option<CuePattern>> =
+        LazyLock::new(|| ascii_pattern(r"^(?:[A-Z][A-Z0-9]*_[A-Z0-9_]+|--[a-z][\w-]+|[\w.-]+ ?= ?\S{1,20})$"));
     let bare = text.trim().trim_matches(['`', '"', '\'', '*', '.', ',', ':', ' ']);
     let has_content = bare.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
-    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(bare));
+    let fits = |table: &LazyLock<Option<CuePattern>>| table.as_ref().is_some_and(|table| table.is_match(bare));
     let entity = if fits(&SETTING) {
         Entity::new(EntityKind::Setting, bare)
     } else if bare.contains('.') && fits(&FILE) {
@@ -358,60 +360,57 @@ fn is_pronoun(name: &str) -> bool {
 
 /// Whether a sentence guesses, denies or asks.
 fn is_unsure(sentence: &str) -> bool {
-    static UNSURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        ascii_regex(
+    static UNSURE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        ascii_pattern(
             r"(?i)\b(?:no longer|doesn't need|does not need|doesn't require|does not require|don't need|not caused|unrelated|works because|might|may be|may have|maybe|perhaps|possibly|probably|likely|suspect|could be|could have|i think|i guess|i believe|seems?|appears?|looks like|suggests?|hypothesis|whether|let me|i'll|i will|i need to|we need to|let's|to be sure|should be|would be|if (?:the|you|we|it|this|that))\b|\b(?:issue|problem|cause|bug|error) (?:is|was)(?:n't| not)\b|\bnot (?:the|a) (?:issue|problem|cause)|\?\s*$",
         )
-        .ok()
     });
     UNSURE.as_ref().is_none_or(|unsure| unsure.is_match(sentence))
 }
 
 /// Whether a sentence demands something of its reader, instead of saying what a thing needs.
 fn is_demand(sentence: &str) -> bool {
-    static DEMAND: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        ascii_regex(r"(?i)\b(?:you|we|i)(?:'ll)?(?: still| also| just)? (?:must|need|have to|should)\b|^\W*(?:cons|pros|important|note|step|todo)\b|\b(?:ensure|make sure)\b")
-            .ok()
+    static DEMAND: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        ascii_pattern(
+            r"(?i)\b(?:you|we|i)(?:'ll)?(?: still| also| just)? (?:must|need|have to|should)\b|^\W*(?:cons|pros|important|note|step|todo)\b|\b(?:ensure|make sure)\b",
+        )
     });
     DEMAND.as_ref().is_none_or(|demand| demand.is_match(sentence))
 }
 
 /// Whether a human's text reports something broken.
 fn reports_problem(text: &str) -> bool {
-    static PROBLEM: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        ascii_regex(
-            r"(?i)\b(?:error|errors|bug|bugs|fail|fails|failed|failing|failure|broken|breaks|crash\w*|issue|issues|wrong|not work\w*|doesn'?t|does not|isn'?t|is not|didn'?t|won'?t|can'?t|cannot|stuck|hang\w*|timeout|timed out|flaky|leak|regression|slow|missing|exception|traceback|panic\w*|fix|why|debug|investigate|weird|strange|unexpected)\b",
+    static PROBLEM: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        ascii_pattern(
+            r"(?i)\b(?:crash|not work|hang|panic|(?:error|errors|bug|bugs|fail|fails|failed|failing|failure|broken|breaks|issue|issues|wrong|doesn'?t|does not|isn'?t|is not|didn'?t|won'?t|can'?t|cannot|stuck|timeout|timed out|flaky|leak|regression|slow|missing|exception|traceback|fix|why|debug|investigate|weird|strange|unexpected)\b)",
         )
-        .ok()
     });
     PROBLEM.as_ref().is_some_and(|problem| problem.is_match(text))
 }
 
 /// Whether a human says that the problem is still there.
 fn says_it_is_wrong(text: &str) -> bool {
-    static WRONG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        ascii_regex(
-            r"(?i)\bstill (?:fail\w*|broken|not|doesn'?t|does not|get\w*|see\w*|happen\w*|the same|there|wrong|error\w*)|\b(?:that'?s|that is|this is|it'?s) not (?:it|the|why|true|right|correct)|\bnot the (?:issue|problem|cause|reason)|\bdid(?:n'?t| not) (?:work|help|fix)|\bsame (?:error|issue|problem|thing)\b",
+    static WRONG: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        ascii_pattern(
+            r"(?i)\bstill (?:fail|broken|not|doesn'?t|does not|get|see|happen|the same|there|wrong|error)|\b(?:that'?s|that is|this is|it'?s) not (?:it|the|why|true|right|correct)|\bnot the (?:issue|problem|cause|reason)|\bdid(?:n'?t| not) (?:work|help|fix)|\bsame (?:error|issue|problem|thing)\b",
         )
-        .ok()
     });
     text.len() < 2000 && WRONG.as_ref().is_some_and(|wrong| wrong.is_match(text))
 }
 
 /// Compiles a pattern with ASCII word boundaries, which are much quicker than those of Unicode.
-fn ascii_regex(pattern: &str) -> Result<Regex, regex::Error> {
-    Regex::new(&pattern.replace(r"\b", r"(?-u:\b)"))
+fn ascii_pattern(pattern: &str) -> Option<CuePattern> {
+    CuePattern::new(&pattern.replace(r"\b", r"(?-u:\b)"))
 }
 
 /// The problem that a prompt names in its first sentence, in a few words and without the task.
 fn prompt_topic(text: &str) -> Option<String> {
-    static TASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        ascii_regex(
+    static TASK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        ascii_pattern(
             r"(?i)^(?:ok(?:ay)?|so|now|please|pls|can you|could you|hey|hi|and|also|then|let'?s|i want (?:you )?to|help me(?: to)?|we need to|you need to|try to|go|just|alright)[, ]+|^(?:fix|debug|investigate|solve|find out|figure out|look (?:at|into)|check|why (?:is|does|do|are|did)|explain|resolve|find|see|repair|handle)\s+",
         )
-        .ok()
     });
-    let first = human_sentences(text).into_iter().next()?;
+    let first = first_human_sentence(text)?;
     if !reports_problem(first) || first.split_whitespace().count() > MAX_TOPIC_WORDS {
         return None;
     }

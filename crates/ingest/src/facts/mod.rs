@@ -15,6 +15,7 @@ mod git;
 mod git_calls;
 mod packages;
 mod pasted_console;
+mod pattern;
 mod script;
 pub mod sentence_model;
 mod shell;

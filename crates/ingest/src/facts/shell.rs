@@ -137,10 +137,11 @@ impl ShellSplitter {
 
     /// The content of a here document is input, not commands.
     fn skip_heredoc(&mut self, mark: &str) {
-        let text: String = self.rest[self.at..].iter().collect();
+        // The line may end with the operator.
         if mark.is_empty() {
             return;
         }
+        let text: String = self.rest.iter().skip(self.at).collect();
         let end = text.rfind(mark).map_or(text.len(), |at| at + mark.len());
         self.at += text[..end].chars().count();
     }
@@ -255,6 +256,7 @@ mod tests {
             ("cat > a.py <<'EOF' import x; y && z EOF", vec!["cat"]),
             ("make -j4 # all of it; really", vec!["make -j4"]),
             ("npm test &", vec!["npm test"]),
+            ("npm test <<", vec!["npm test"]),
             ("", vec![]),
             ("\"unfinished && x", vec!["unfinished && x"]),
         ] {

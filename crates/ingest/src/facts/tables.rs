@@ -1,31 +1,31 @@
 //! Word tables of the extraction rules.
 
-use std::collections::HashSet;
 use std::sync::OnceLock;
+
+use aho_corasick::AhoCorasick;
+use rustc_hash::FxHashSet;
 
 /// A list of words, separated by a comma and a space.
 pub(super) struct WordTable {
     list: &'static str,
-    words: OnceLock<HashSet<&'static str>>,
+    words: OnceLock<FxHashSet<&'static str>>,
+    automaton: OnceLock<Option<AhoCorasick>>,
 }
 
 impl WordTable {
     const fn new(list: &'static str) -> Self {
-        Self { list, words: OnceLock::new() }
+        Self { list, words: OnceLock::new(), automaton: OnceLock::new() }
     }
 
     /// Whether the table contains the word.
     pub(super) fn contains(&self, word: &str) -> bool {
-        self.words().contains(word)
+        self.words.get_or_init(|| self.list.split(", ").collect()).contains(word)
     }
 
     /// Whether the text contains one of the words.
     pub(super) fn any_in_text(&self, text: &str) -> bool {
-        self.words().iter().any(|known| text.contains(known))
-    }
-
-    fn words(&self) -> &HashSet<&'static str> {
-        self.words.get_or_init(|| self.list.split(", ").collect())
+        let automaton = self.automaton.get_or_init(|| AhoCorasick::new(self.list.split(", ")).ok());
+        automaton.as_ref().is_some_and(|automaton| automaton.is_match(text))
     }
 }
 

@@ -214,7 +214,10 @@ fn peel_once(words: &[String]) -> Option<Peeled> {
         "docker" | "podman" if words.get(1).is_some_and(|word| word == "run") => after_image(words)?,
         // `command -v x` only looks for it.
         "command" if words.get(1).is_some_and(|word| word.starts_with('-')) => return None,
-        _ => WRAPPERS.iter().find_map(|wrapper| inner_command(wrapper, words))?,
+        _ => {
+            let mut known = WRAPPERS.iter().filter(|wrapper| wrapper.words.first() == Some(&program));
+            known.find_map(|wrapper| inner_command(wrapper, words))?
+        }
     };
     let inner = words.get(at)?;
     let is_own = matches!(program, "rtk" | "corepack") && OWN_SUBCOMMANDS.contains(&inner.as_str());

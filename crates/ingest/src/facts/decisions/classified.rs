@@ -9,6 +9,7 @@ use super::cues::{compile_pattern, is_foreign};
 use super::names::span_name;
 use super::polarity::is_against;
 use super::sentences::ProseSentence;
+use crate::facts::pattern::CuePattern;
 use crate::facts::sentence_model::{SentenceContext, SentenceGuess, StatementKind, find_spans, guess_kind};
 
 /// A statement is accepted if the model considers it at least this likely.
@@ -91,12 +92,12 @@ fn classify_part(
 
 /// The part of a question that is a polite request for a certain way: "can you use X instead?"
 fn polite_request(sentence: &ProseSentence<'_>) -> Option<Range<usize>> {
-    static POLITE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static POLITE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"(?:^|[,.;:] |\b(?:and|so|but|ok|okay|btw|please),? )(?:can|could|would) (?:you|we)(?: please| pls| also| just| maybe| instead| then| rather)* (?P<wish>[a-z].+)$",
         )
     });
-    static WAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static WAY: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:instead|rather than|replace .+ (?:with|by)|keep|without|only|get rid of|rename|switch to|by default|no longer|separate|call (?:it|this|that))\b|^use\b",
         )
@@ -110,7 +111,7 @@ fn polite_request(sentence: &ProseSentence<'_>) -> Option<Range<usize>> {
 /// The clauses of a sentence with at least a few words, if it has several.
 fn clauses(masked: &str) -> Vec<Range<usize>> {
     static SPLIT: LazyLock<Option<Regex>> =
-        LazyLock::new(|| compile_pattern(r"[,;—–] ?(?:and |but |so |then )?| - |  +| but "));
+        LazyLock::new(|| Regex::new(r"[,;—–] ?(?:and |but |so |then )?| - |  +| but ").ok());
     let Some(split) = SPLIT.as_ref() else { return Vec::new() };
     let mut found = Vec::new();
     let mut start = 0;
@@ -128,7 +129,7 @@ fn clauses(masked: &str) -> Vec<Range<usize>> {
 
 /// Whether a clause stands on its own: a part of another one describes something.
 fn is_main_clause(masked: &str) -> bool {
-    static MAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static MAIN: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:(?:and|but|so|then|also|please|pls|rather|instead|actually|yes|no|nah),? )*(?:i|i'd|i'll|we|we'll|we'd|it|they|this|that|these|let's|
                 lets|use|keep|make|put|no|not|don't|dont|do not|never|just|only|call|drop|skip|leave|rename|replace|stick|stay|go|move|
@@ -170,7 +171,7 @@ fn kind_by_words(guess: SentenceGuess, subject: Option<&Range<usize>>, masked: &
 
 /// Whether a sentence has a word with which people decide; without one it describes how things are.
 fn has_deciding_word(masked: &str) -> bool {
-    static DECIDES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static DECIDES: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:let's|lets|let us|we'll|i'll|we will|we're|should|shouldn't|must|want|wanna|wants|would like|i'd|we'd|use|using|go|going|gonna|keep|
                 put|make|makes|stick|instead|not|only|default|defaults|call|called|rename|move|it is|choose|pick|prefer|rather|no need|decid\w*|
@@ -189,7 +190,7 @@ fn is_output(text: &str) -> bool {
 
 /// Length of what announces a statement: "for the record:", "decision:", "fyi,".
 fn lead_in(masked: &str) -> usize {
-    static LEAD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static LEAD: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:(?:so|ok|okay|and|just|also|oh|btw|fyi|hey|alright|right|well|hm+),? )*(?:for the record|fyi|btw|note|reminder|heads up|
                 decision|decided|update|important|ps|one more thing|general rule|rule|house rule|after thinking about it|on second thought)[:,] ?",
@@ -200,7 +201,7 @@ fn lead_in(masked: &str) -> usize {
 
 /// Whether a sentence only orders a piece of work, without saying how it has to be.
 fn is_task(masked: &str) -> bool {
-    static TASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static TASK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:(?:ok|okay|and|so|now|then|also|please|pls|just|go|lets|let's|yes|yeah),? )*(?:build|create|add|write|implement|fix|run|rerun|
                 check|look|update|test|deploy|open|show|explain|refactor|investigate|commit|push|merge|rebase|review|find|debug|
@@ -212,7 +213,7 @@ fn is_task(masked: &str) -> bool {
 
 /// Whether a sentence says in which way something has to be.
 fn says_how(masked: &str) -> bool {
-    static DESIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static DESIGN: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"(?:^|[ ,(])(?:instead|rather|not|only|should|must|always|never|by default|default|over|no|without|separate|same|opt-in|opt in|cross-\w+|because|
                 since|so that)\b",
@@ -223,7 +224,7 @@ fn says_how(masked: &str) -> bool {
 
 /// Whether a sentence leaves open what will be done: it asks without a question mark, hedges or supposes.
 fn is_open(masked: &str) -> bool {
-    static OPEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static OPEN: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:hm+|so+ |and |but |ok |okay |also |then )*,? ?(?:why|how|what|what's|whats|which|where|who|can you|could you|
                 could we|can we|should we|should i|is it|is there|do we|do you|does|did|are we|would it|if|for example|e\.g|
@@ -238,7 +239,7 @@ fn is_open(masked: &str) -> bool {
 
 /// Whether a sentence reports that something is broken.
 fn is_report(masked: &str) -> bool {
-    static REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static REPORT: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:fails?|failed|failing|broken|breaks|crash(?:es|ed|ing)?|throws?|threw|errors? (?:out|with|in)|doesn't work|
                 does not work|not working|still (?:shows?|gets?|says|has|see)|i (?:get|got|see|saw|deleted|made|added|changed|ran|tried)|

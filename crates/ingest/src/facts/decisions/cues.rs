@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
-use regex::Regex;
 
 use super::sentences::ProseSentence;
+use crate::facts::pattern::CuePattern;
 
 /// Without one of these a sentence states no preference or prohibition.
 const PREFERENCE_CUES: &[&str] = &[
@@ -138,20 +138,25 @@ fn automaton(cues: &[&str]) -> Option<AhoCorasick> {
     AhoCorasick::builder().ascii_case_insensitive(true).build(cues).ok()
 }
 
-/// Compiles a pattern of a table: a space matches any white space, ` ?` also none, and apostrophes may be typographic
+/// A pattern of a table as [`spell_pattern`] reads it. `None` if it is invalid.
+pub(super) fn compile_pattern(table: &str) -> Option<CuePattern> {
+    CuePattern::new(&spell_pattern(table))
+}
+
+/// Spells out a pattern of a table: a space matches any white space, ` ?` also none, and apostrophes may be typographic
 /// or missing. A long pattern continues on the next line, whose indent is ignored.
-pub(super) fn compile_pattern(table: &str) -> Option<Regex> {
+pub(super) fn spell_pattern(table: &str) -> String {
     let joined: String =
         table.lines().enumerate().map(|(at, line)| if at == 0 { line } else { line.trim_start() }).collect();
     let spelled = joined.replace('\'', "['’]?").replace(" ?", r"[\x20\t]*").replace(' ', r"[\x20\t]+");
     // ASCII word boundaries are enough here and much cheaper to match.
     let spelled = spelled.replace(r"\b", r"(?-u:\b)");
-    Regex::new(&format!("(?i){spelled}")).ok()
+    format!("(?i){spelled}")
 }
 
 /// Whether a sentence is a statement: not a question, a doubt, a report of the past or a temporary measure.
 pub(super) fn is_statement(sentence: &ProseSentence<'_>) -> bool {
-    static DOUBT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static DOUBT: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(if (we|you|i|it|they|the|this|that)|what if|could|maybe|perhaps|should (we|i|it)|would (it|we|
                 you|that)|wonder\w*|might|not sure|unsure|don't know|can (we|you|i)|do (we|you|i)|does|did|
@@ -169,7 +174,7 @@ pub(super) fn is_statement(sentence: &ProseSentence<'_>) -> bool {
 /// Whether a sentence takes back or limits what it says, or only sounds like a refusal: "nothing wrong with X", "I was going
 /// to say X, but no". What it states is then easily the opposite of what it seems.
 pub(super) fn is_mixed(masked: &str) -> bool {
-    static MIXED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static MIXED: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:nothing wrong|no luck|no idea|no problem|no objection|no wonder|not a fan|there's no|there is no|there are no|we have no|
                 i have no|has no|don't hesitate|do not hesitate|hesitate to|no longer|neither|i was going to|unless|never have|
@@ -187,7 +192,17 @@ pub(super) fn is_foreign(text: &str) -> bool {
         "est", "que", "une", "des", "nous", "pour", "el", "los", "las", "por", "una", "con", "para", "het", "een",
         "niet", "il", "che", "non", "per", "não", "uma", "com",
     ];
-    let known = text.split_whitespace().filter(|word| WORDS.contains(&word.to_lowercase().as_str())).count();
+    let is_known = |word: &&str| {
+        if word.is_ascii() {
+            WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
+        } else {
+            WORDS.contains(&word.to_lowercase().as_str())
+        }
+    };
+    let known = text.split_whitespace().filter(is_known).take(2).count();
+    if text.is_ascii() {
+        return known >= 2;
+    }
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     let far = text.chars().filter(|c| c.is_alphabetic() && u32::from(*c) > 0x24F).count();
     known >= 2 || far * 4 > letters

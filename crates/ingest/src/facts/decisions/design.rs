@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::clip;
 
 use super::cues::compile_pattern;
@@ -10,6 +9,7 @@ use super::names::leading_name;
 use super::proposals::{find_proposal, rejected_option};
 use super::prose::prose_lines;
 use super::sentences::{ProseSentence, split_sentences};
+use crate::facts::pattern::CuePattern;
 
 /// Maximum length of the name of a design, in characters.
 const MAX_NAME_CHARS: usize = 60;
@@ -131,7 +131,7 @@ fn line_name(line: &str) -> String {
 
 /// Whether a section is about the circumstances of a design.
 fn is_side_topic(title: &str) -> bool {
-    static SIDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static SIDE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:the )?(?:trade-?offs?|pros|cons|risks?|costs?|what (?:this|it) (?:buys|costs)|context|background|problem|current|today|findings?|
                 alternatives?|why|requirements|what works|benefits?|downsides?|upsides?|summary of|verification|next steps|open questions|note|caveats?|advantages|disadvantages)\b",
@@ -141,7 +141,7 @@ fn is_side_topic(title: &str) -> bool {
 }
 
 fn recommends(masked: &str) -> bool {
-    static CUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static CUE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:i|we)(?:'d| would)? (?:strongly )?(?:recommend|suggest|propose|pick|choose|go with|start with|put|use|keep|lean|prefer)\b|
                 \b(?:recommendation|proposal)\b|\bslight preference\b|\bi'd\b",
@@ -151,7 +151,7 @@ fn recommends(masked: &str) -> bool {
 }
 
 fn says_how_it_will_be(masked: &str) -> bool {
-    static CUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static CUE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:instead of|rather than|we'll|i'll|we would|would be|will (?:be|use|live|stay|go|have|get)|is stored|are stored|stays?|remains?|lives?|
                 becomes?|only|never|always|leave|leaving|drops?|dropped|replaces?|uses?|must|may not|enforces?)\b|^(?:no|one|each|every|unknown|all|there's no|there is no) ",
@@ -162,24 +162,24 @@ fn says_how_it_will_be(masked: &str) -> bool {
 
 /// Whether a text is about what will be, rather than about what is.
 fn plans_something(text: &str) -> bool {
-    static PLAN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static PLAN: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:i'd|i would|we'd|we would|we'll|i'll|will be|would be|propos\w+|recommend\w*|suggest\w*|design|approach|plan|architecture|section|phase|
                 instead of|rather than|option|structure|layout|strategy|leaving|here's (?:the|how|what)|so the)\b",
         )
     });
-    static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static CHECK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\bdo(?:es)? (?:this|that|it|these|those) .{0,30}?(?:look|work|make sense|sound|match|fit)\b|\bgood to go\b|\bhappy with\b",
         )
     });
-    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(text));
+    let fits = |table: &LazyLock<Option<CuePattern>>| table.as_ref().is_some_and(|table| table.is_match(text));
     fits(&PLAN) || fits(&CHECK)
 }
 
 /// Whether a text reports work that was done.
 pub(super) fn reports_work(text: &str) -> bool {
-    static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static DONE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^\W*(?:done|fixed|all (?:done|set|tests|\d+ tests|committed|green)|i(?:'ve| have)|i (?:added|fixed|updated|changed|removed|created|implemented|moved|
                 renamed|committed|pushed|ran|refactored)|updated|committed|pushed|implemented|completed?|finished|success|the (?:tests|build|migration|fix|change|refactor) (?:pass|is (?:done|in|complete)|was|now)|the (?:bug|issue|problem|error).{0,40} (?:is|are) (?:fixed|resolved|gone))\b",

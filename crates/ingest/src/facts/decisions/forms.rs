@@ -1,5 +1,6 @@
 //! Answers to questions of an agent: in a form, or numbered like the questions. They are decisions in every language.
 
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -8,6 +9,7 @@ use rethread_model::{FactState, clip};
 use super::cues::compile_pattern;
 use super::reasons::reason_for;
 use super::sentences::split_sentences;
+use crate::facts::pattern::CuePattern;
 
 /// Maximum length of a stored question or answer, in characters.
 const MAX_TEXT_CHARS: usize = 160;
@@ -37,11 +39,8 @@ pub(super) struct FormDecision {
 
 /// The questions of a form with the answers that a human selected or typed.
 pub(super) fn form_answers(text: &str) -> Vec<AnsweredForm> {
-    static PAIR: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r#""((?:[^"\\]|\\.){4,600}?)"="((?:[^"\\]|\\.){1,400}?)"(?:[.,;\s]|$)"#).ok());
     if text.contains("\"=\"") {
-        let Some(pair) = PAIR.as_ref() else { return Vec::new() };
-        return pair.captures_iter(text).map(|found| answered(&found[1], &found[2])).collect();
+        return quoted_pairs(text);
     }
     if !text.contains(" → ") {
         return Vec::new();
@@ -63,6 +62,38 @@ pub(super) fn form_answers(text: &str) -> Vec<AnsweredForm> {
     found
 }
 
+/// The pairs of the form `"question"="answer"` in a text.
+fn quoted_pairs(text: &str) -> Vec<AnsweredForm> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(start) = text[at..].find('"').map(|start| at + start + 1) {
+        at = start;
+        let Some((question, rest)) = quoted(&text[start..], 4..=600) else { continue };
+        let Some((answer, rest)) = rest.strip_prefix("=\"").and_then(|rest| quoted(rest, 1..=400)) else { continue };
+        let after = rest.chars().next();
+        if after.is_none_or(|c| matches!(c, '.' | ',' | ';') || c.is_whitespace()) {
+            found.push(answered(question, answer));
+            at = text.len() - rest.len() + after.map_or(0, char::len_utf8);
+        }
+    }
+    found
+}
+
+/// What precedes the next quote that is not escaped, if it has a length in this range, in characters, and what follows.
+fn quoted(text: &str, lengths: RangeInclusive<usize>) -> Option<(&str, &str)> {
+    let (mut chars, mut length) = (text.char_indices(), 0);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return lengths.contains(&length).then(|| (&text[..at], &text[at + 1..])),
+            '\\' if chars.next().is_none_or(|(_, escaped)| escaped == '\n') => return None,
+            _ => length += 1,
+        }
+        if length > *lengths.end() {
+            return None;
+        }
+    }
+    None
+}
+
 pub(super) fn answered(question: &str, answer: &str) -> AnsweredForm {
     let answer = answer.trim();
     let listed = answer.strip_suffix(')').and_then(|answer| answer.rsplit_once(" (not "));
@@ -76,7 +107,7 @@ fn is_question(text: &str) -> bool {
 
 /// The decision in an answer; `None` if the answer only selects a task, gives information or asks back.
 pub(super) fn form_decision(form: &AnsweredForm) -> Option<FormDecision> {
-    static TASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static TASK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:like me to (?:do|review|work|start|focus|look|tackle|help)|do next|work on next|start with|
                 what next|ready to|shall i (?:proceed|continue|start|go)|should i (?:proceed|continue|start|go ahead)|
@@ -163,7 +194,7 @@ fn yes_or_no(answer: &str) -> Option<(FactState, &str)> {
 
 /// What a question of the form "should we X" is about.
 fn topic(question: &str) -> Option<String> {
-    static ASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static ASKED: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:should (?:i|we|it|the|this|they)|shall (?:i|we)|do you want (?:me to|to|us to|a|an|the)?|
                 would you like (?:me to|to|us to|a|an)?|do we (?:want|need)|want me to|can we|ok to|okay to|is it (?:ok|fine) to) ",

@@ -450,12 +450,17 @@ impl DecisionExtractor {
 
 /// The sentences that a human typed.
 pub(super) fn human_sentences(text: &str) -> Vec<&str> {
-    sentences::split_sentences(&prose::human_prose(text)).into_iter().map(|sentence| sentence.text).collect()
+    sentences::sentence_texts(&prose::human_prose(text)).collect()
+}
+
+/// The first sentence that a human typed.
+pub(super) fn first_human_sentence(text: &str) -> Option<&str> {
+    sentences::sentence_texts(&prose::human_prose(text)).next()
 }
 
 /// The sentences of a model's prose.
 pub(super) fn assistant_sentences(text: &str) -> Vec<&str> {
-    sentences::split_sentences(&prose::prose_lines(text)).into_iter().map(|sentence| sentence.text).collect()
+    sentences::sentence_texts(&prose::prose_lines(text)).collect()
 }
 
 /// Extracts the rules of a long text, of which the rest is not examined.

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::clip;
 
 use super::cues::compile_pattern;
@@ -10,6 +9,7 @@ use super::design::{described_design, title};
 use super::options::OfferedOption;
 use super::prose::prose_lines;
 use super::sentences::{ProseSentence, split_sentences};
+use crate::facts::pattern::CuePattern;
 
 /// Maximum length of the name of an offer, in characters.
 const MAX_NAME_CHARS: usize = 60;
@@ -90,7 +90,7 @@ fn last_paragraph(text: &str) -> Vec<&str> {
 
 /// Whether a sentence makes an offer that depends on the human: "If that works, I'll …".
 fn is_conditional(sentence: &ProseSentence<'_>) -> bool {
-    static IF: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static IF: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^\W*if (?:you(?:'d| would)? (?:want|like|prefer|agree|wish|confirm|approve)|useful|helpful|so|yes|(?:that|this|it) (?:works|looks|sounds|is|fits|makes)),? ?.*\bi(?:'ll| will| can| could|'d)\b",
         )
@@ -99,7 +99,7 @@ fn is_conditional(sentence: &ProseSentence<'_>) -> bool {
 }
 
 fn asks_for_changes(sentence: &ProseSentence<'_>) -> bool {
-    static CHANGES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static CHANGES: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(r"\bany(?:thing)?\b.{0,25}\b(?:change|adjust|tweak|different|missing|objections?|concerns?)\b")
     });
     CHANGES.as_ref().is_some_and(|changes| changes.is_match(&sentence.masked))
@@ -107,7 +107,7 @@ fn asks_for_changes(sentence: &ProseSentence<'_>) -> bool {
 
 /// Whether a sentence asks if the text is right.
 fn checks(sentence: &ProseSentence<'_>) -> bool {
-    static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static CHECK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:do(?:es)? (?:this|that|it|these|those|the) .{0,40}?(?:look|work|make sense|sound|match|seem|fit|address|capture)|
                 (?:looks?|sounds?|seems?) (?:good|right|ok|okay|reasonable|fine|correct)|(?:is|are) (?:this|that|these|those|you) (?:ok|okay|right|fine|happy|good|what you)|
@@ -132,14 +132,14 @@ enum AskedWay<'a> {
 
 /// What a question asks to do: "Should I switch to X?", "If you want, I can add a retry.", "Proceed?"
 fn asked_way<'a>(sentence: &ProseSentence<'a>) -> Option<AskedWay<'a>> {
-    static ASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static ASKED: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"(?:\b(?:want me to|like me to|shall (?:i|we)|should (?:i|we)|do you want (?:me )?to|would you like (?:me )?to|ready to|ready for me to|ok for me to|
                 ok to|okay to|can (?:i|we)|may i)|^\W*if (?:you(?:'d| would)? (?:want|like|prefer|agree|wish|confirm|approve)|useful|helpful),? i(?:'ll| will| can| could|'d)) (?:just |
                 also |instead |now |next |first |go ahead and |proceed to |then )*(?P<way>[a-z]+\b.*)$",
         )
     });
-    static BARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static BARE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^\W*(?:shall i|should i|proceed|go ahead|want (?:that|this|it)|would you like (?:that|this))\b",
         )
@@ -171,7 +171,7 @@ fn refers_back(asked: &str) -> bool {
 
 /// The option that a text recommends by its letter, number or place.
 fn recommended_option(text: &str, options: &[OfferedOption]) -> Option<ModelOffer> {
-    static PICK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static PICK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:recommend(?:ation)?|suggest(?:ion)?|pick|lean(?:ing)?(?: towards?)?|go with|start with|prefer(?:ence)?|proceed with|choose|vote)\b[^.?!]{0,25}?
                 (?P<mark>\boption |\bapproach |[(*]|[ :])(?:(?P<key>[a-h]|[1-9])(?:[\s,.:;)?*]|$)|(?P<place>first|second|third|last)\b)",
@@ -205,7 +205,7 @@ pub(super) fn option_at<'a>(options: &'a [OfferedOption], place: &str) -> Option
 
 /// The recommendation with which a text ends without a question.
 fn recommended_at_end(lines: &[&str], options: &[OfferedOption]) -> Option<ModelOffer> {
-    static CUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static CUE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:i(?:'d| would)? (?:recommend|suggest|propose|pick|go with|delete|remove|drop)|my (?:recommendation|suggestion|proposal)|(?:slight )?preference for)\b",
         )

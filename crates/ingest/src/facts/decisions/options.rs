@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::clip;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +11,7 @@ use super::names::{is_task, leading_name};
 use super::offers::option_at;
 use super::prose::prose_lines;
 use super::sentences::split_sentences;
+use crate::facts::pattern::CuePattern;
 
 /// Maximum number of options in a list.
 const MAX_OPTIONS: usize = 8;
@@ -76,18 +76,18 @@ pub(super) fn find_options(text: &str) -> Vec<OfferedOption> {
 
 /// Whether a text lets the human choose, rather than listing what was done, found or comes next.
 pub(super) fn offers_alternatives(text: &str) -> bool {
-    static CHOICE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static CHOICE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:options?|approach(?:es)?|which|prefer(?:ence)?|choose|choices?|pick|decide|decision|alternatives?|candidates?|(?:two|three|four|several|a few|both|different|these|possible) (?:\w+ )?(?:ways|names|layouts|variants|strategies|places|designs|versions|routes|paths|models|levels)|
                 ways|either|or should|what should|how do you want|where (?:do you want|should)|we (?:can|could)|i(?:'d| would) (?:recommend|suggest|pick|go with|lean|start with)|recommended|your (?:call|pick))\b",
         )
     });
-    static REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static REPORT: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:findings|issues found|next steps|summary of changes|what (?:was|i) (?:done|did|changed)|key changes|changes made)\b",
         )
     });
-    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(text));
+    let fits = |table: &LazyLock<Option<CuePattern>>| table.as_ref().is_some_and(|table| table.is_match(text));
     fits(&CHOICE) && !fits(&REPORT)
 }
 
@@ -103,7 +103,7 @@ fn is_work(title: &str) -> bool {
 
 /// The key and the text of a line that is an item: `B) text`, `- **2** – text`, `**(c) text**`, `| 3 | text |`.
 fn keyed_item(line: &str) -> Option<(String, String)> {
-    static POINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static POINT: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^[\s*_#-]*(?:option |approach |choice )?(?:[(\[](?P<one>[a-h]|[1-9])[)\]]|(?P<two>[a-h]|[fv]?[1-9])(?:\*\*)?(?: ?\(recommended\))?(?: ?[).:—–-]+|
                 \*\*))(?:\*\*)?(?: +(?P<text>\S.*)|(?P<tight>[^\s\d].*))$",
@@ -169,7 +169,7 @@ pub(super) fn either_or_question(text: &str) -> Option<String> {
 
 /// The keys of the options that a reply chooses: `B`, `option 2, but without the cache`, `1 and 3`.
 pub(super) fn chosen_keys(text: &str) -> Vec<String> {
-    static TAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static TAKES: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:(?:ok|okay|yes|yeah|yep|let's|lets|please|pls|i'd|i|we|just|alright|sure|hm+|good|great|maybe),? )*(?:(?P<verb>go with|go for|go|do|try|
                 use|implement|take|pick|choose|prefer|want|like|say|think) )?(?:the )?(?P<named>options?|approach|choice|number)? ?#?[(\[]?
@@ -177,7 +177,7 @@ pub(super) fn chosen_keys(text: &str) -> Vec<String> {
         )
     });
     // A bare letter or number must stand alone: "2 tests fail", "a test".
-    static FOLLOWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static FOLLOWS: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:[.!=):;,—–-]|please|pls|$|\((?:with|but|the)|(?:but|because|since|for now|with|and|is (?:fine|good|ok|better|best)|sounds|looks|seems|makes sense|works|then|for sure)\b)",
         )
@@ -204,7 +204,7 @@ pub(super) fn chosen_keys(text: &str) -> Vec<String> {
 
 /// The option that the first sentence of a reply names: by its place, or by words that no other option has.
 pub(super) fn described_option<'a>(text: &str, options: &'a [OfferedOption]) -> Option<&'a OfferedOption> {
-    static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static PLACE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:(?:ok|okay|yes|yeah|let's|i'd|i|go|do|take|with|prefer|like|think|use|for|say),? )*the (?P<place>first|second|third|last|former|latter)\b(?: (?:one|option|approach|way|idea|version))?(?:[,.!;]| but| with| please|$)",
         )
@@ -229,7 +229,7 @@ pub(super) fn described_option<'a>(text: &str, options: &'a [OfferedOption]) -> 
 
 /// Whether a reply names an option as such, so that it may be one of an earlier list.
 pub(super) fn names_option(text: &str) -> bool {
-    static NAMED: LazyLock<Option<Regex>> =
+    static NAMED: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| compile_pattern(r"\b(?:option|approach|choice) #?(?:[a-h]|[1-9])\b"));
     NAMED.as_ref().is_some_and(|named| named.is_match(text))
 }
@@ -261,7 +261,7 @@ fn named_alternative(text: &str, question: &str) -> Option<String> {
 
 /// The alternative whose own words the first sentence of a reply has, if it has none of the other one.
 fn described_alternative(text: &str, question: &str) -> Option<String> {
-    static ASKS_WISH: LazyLock<Option<Regex>> =
+    static ASKS_WISH: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| compile_pattern(r"\b(?:should|shall|prefer|want|would you|which|do you|like|rather)\b"));
     if !ASKS_WISH.as_ref().is_some_and(|asks| asks.is_match(question)) {
         return None;

@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::cues::compile_pattern;
+use crate::facts::pattern::CuePattern;
 
 /// Words that turn what follows them down.
 const DENIES: &str = r"\b(?:no|not|never|don't|do not|dont|doesn't|won't|will not|wont|can't|cannot|cant|shouldn't|should not|mustn't|
@@ -20,9 +19,10 @@ const DENIED: &str = r"^[`'\x22)]* (?:(?:is|are|was|would be|feels|seems) (?:out
 
 /// Whether a sentence is against what it names at this place.
 pub(super) fn is_against(masked: &str, name: &Range<usize>) -> bool {
-    static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| compile_pattern(DENIES));
-    static AFTER: LazyLock<Option<Regex>> = LazyLock::new(|| compile_pattern(DENIED));
-    let fits = |table: &LazyLock<Option<Regex>>, text: &str| table.as_ref().is_some_and(|table| table.is_match(text));
+    static BEFORE: LazyLock<Option<CuePattern>> = LazyLock::new(|| compile_pattern(DENIES));
+    static AFTER: LazyLock<Option<CuePattern>> = LazyLock::new(|| compile_pattern(DENIED));
+    let fits =
+        |table: &LazyLock<Option<CuePattern>>, text: &str| table.as_ref().is_some_and(|table| table.is_match(text));
     let before = masked.get(..name.start).unwrap_or_default();
     // The clause may begin inside of the name: "no redis" is marked as a whole.
     let clause = before.rfind([',', ';', ':', '.', '—', '–']).map_or(0, |at| at + 1);

@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::Predicate;
 
-use super::cues::{compile_pattern, is_statement, may_state_preference};
+use super::cues::{compile_pattern, is_statement, may_state_preference, spell_pattern};
 use super::names::preference_name;
 use super::sentences::ProseSentence;
+use crate::facts::pattern::{CuePattern, CueTable};
 
 /// A stated preference or prohibition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,12 +84,12 @@ const PREFERENCE_TABLE: &[(&str, Predicate)] = &[
     ),
 ];
 
-static PREFERENCE_ROWS: LazyLock<Vec<(Regex, Predicate)>> = LazyLock::new(|| {
+static PREFERENCE_ROWS: LazyLock<CueTable<Predicate>> = LazyLock::new(|| {
     let row = |(table, predicate): &(&str, Predicate)| {
         let table = table.replace("{lead}", INSTRUCTION_LEAD).replace("{verbs}", VERBS);
-        Some((compile_pattern(&table)?, *predicate))
+        (spell_pattern(&table), *predicate)
     };
-    PREFERENCE_TABLE.iter().filter_map(row).collect()
+    CueTable::new(PREFERENCE_TABLE.iter().map(row))
 });
 
 /// The preference or prohibition in a sentence, if there is one.
@@ -97,7 +97,7 @@ pub(super) fn find_preference(sentence: &ProseSentence<'_>) -> Option<StatedPref
     if !may_state_preference(sentence) || !is_statement(sentence) || is_one_time(sentence) {
         return None;
     }
-    PREFERENCE_ROWS.iter().find_map(|(row, predicate)| {
+    PREFERENCE_ROWS.rows_for(&sentence.masked).find_map(|(row, predicate)| {
         let found = row.captures(&sentence.masked)?;
         let whole = found.get(0)?;
         let range = match (found.name("verb"), found.name("rest")) {
@@ -113,7 +113,7 @@ pub(super) fn find_preference(sentence: &ProseSentence<'_>) -> Option<StatedPref
 
 /// The preference or prohibition in a note; every note is one.
 pub(super) fn preference_from_note(sentence: &ProseSentence<'_>) -> Option<StatedPreference> {
-    static DENIES: LazyLock<Option<Regex>> =
+    static DENIES: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| compile_pattern(r"^(?:please )?(?:never|don't|do not|no) "));
     if let Some(preference) = find_preference(sentence) {
         return Some(preference);
@@ -136,7 +136,7 @@ fn is_filler_verb(verb: &str) -> bool {
 
 /// Skips the speaker if the preference comes before its cue.
 fn strip_lead(masked: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
-    static LEAD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static LEAD: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:please |pls |ok |and |so |also )*(?:i'd like |i want you to |i want |you should |we should |use )?",
         )
@@ -146,7 +146,7 @@ fn strip_lead(masked: &str, range: std::ops::Range<usize>) -> std::ops::Range<us
 }
 
 fn is_one_time(sentence: &ProseSentence<'_>) -> bool {
-    static ONCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static ONCE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:yet|today|right now|this once|in this case|this one|this run|this time|for now|but here|till|until|never (?:works|worked|used|seen|been|
                 had|see|know|knew))\b",
@@ -222,6 +222,6 @@ mod tests {
 
     #[test]
     fn every_table_row_compiles() {
-        assert_eq!(PREFERENCE_ROWS.len(), PREFERENCE_TABLE.len());
+        assert!(PREFERENCE_ROWS.is_complete(PREFERENCE_TABLE.len()));
     }
 }

@@ -2,11 +2,10 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::cues::{compile_pattern, may_propose};
 use super::names::{is_task, leading_name, span_name};
 use super::sentences::ProseSentence;
+use crate::facts::pattern::CuePattern;
 use crate::facts::sentence_model::{SentenceContext, Speaker, StatementKind, find_spans, guess_kind};
 
 /// A proposal is accepted if the sentence model considers it at least this likely.
@@ -22,7 +21,7 @@ const PROPOSAL_TABLE: &[&str] = &[
         adopt|switch to|keep) )?",
 ];
 
-static PROPOSAL_ROWS: LazyLock<Vec<Regex>> =
+static PROPOSAL_ROWS: LazyLock<Vec<CuePattern>> =
     LazyLock::new(|| PROPOSAL_TABLE.iter().filter_map(|table| compile_pattern(table)).collect());
 
 /// What a sentence of the model recommends, if anything.
@@ -45,7 +44,8 @@ fn classified_proposal(sentence: &ProseSentence<'_>) -> Option<String> {
 
 /// What a recommendation speaks against: "X instead of Y".
 pub(super) fn rejected_option(sentence: &ProseSentence<'_>) -> Option<String> {
-    static AGAINST: LazyLock<Option<Regex>> = LazyLock::new(|| compile_pattern(r" (?:instead of|rather than|over) "));
+    static AGAINST: LazyLock<Option<CuePattern>> =
+        LazyLock::new(|| compile_pattern(r" (?:instead of|rather than|over) "));
     let begins = AGAINST.as_ref()?.find(&sentence.masked)?.end();
     leading_name(sentence.text.get(begins..)?, &sentence.masked[begins..]).filter(|name| !is_action(name))
 }
@@ -68,7 +68,7 @@ fn worded_proposal(sentence: &ProseSentence<'_>) -> Option<String> {
 
 /// Whether a sentence recommends nothing although it has the words for it.
 fn is_weak(sentence: &ProseSentence<'_>) -> bool {
-    static WEAK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static WEAK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:if you|if we|unless|don't|do not|wouldn't|would not|not yet|could|they|docs?|readme|can i|
                 may i|shall i|before i|recommend against|suggest not)\b|\bnot\b.*\b(?:recommend|suggest)",

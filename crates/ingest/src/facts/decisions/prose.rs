@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use crate::facts::pattern::CuePattern;
 
 /// Texts longer than this, in bytes, are mostly pasted or generated; only their first and last paragraphs are used.
 const LONG_TEXT_BYTES: usize = 1500;
@@ -64,10 +64,10 @@ pub(super) fn prose_lines(text: &str) -> Vec<&str> {
 
 /// Whether a line reports what someone else said: `he said: "use redis"`, `the error says: never …`.
 fn is_reported(line: &str) -> bool {
-    static REPORTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"(?i)\b(say|says|said|told|writes|wrote|reads|states)\b[^"'“]{0,30}(["“]|:\s)"#).ok()
+    static REPORTED: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(r#"(?i)\b(say|says|said|told|writes|wrote|reads|states)\b[^"'“]{0,30}(["“]|:\s)"#)
     });
-    REPORTED.as_ref().is_some_and(|reported| reported.is_match(line))
+    line.contains(['"', '“', ':']) && REPORTED.as_ref().is_some_and(|reported| reported.is_match(line))
 }
 
 /// The name of an element that starts the line.
@@ -78,15 +78,14 @@ fn opening_tag_name(line: &str) -> Option<&str> {
 }
 
 fn is_prose(line: &str) -> bool {
-    static LOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
+    static LOG: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(
             r"(?x)^\s*(
               > | \| | \$\s | ➜ | [+-]\s?\S*[{}();=] | \[?\d{2,4}[-:/.]\d\d | \d+(\.\d+)?\s+(npm|error|warn)
               | (?i:npm|error|warning|warn|fatal|traceback|exception|caused\ by|info|debug)\b\s?[:\[({]
               | (?i:npm)\ (?:warn|error) | \w*(?:Error|Exception)\b\s?: | at\ \S+\ ?[\(:] | File\ \x22 | diff\ --git | @@ | [│┌└├─⏺⎿✗✘] | \#!
             )",
         )
-        .ok()
     });
     let trimmed = line.trim();
     if trimmed.is_empty() || line.len() > MAX_PROSE_LINE_BYTES || line.starts_with("     ") || line.starts_with('\t') {
@@ -95,22 +94,30 @@ fn is_prose(line: &str) -> bool {
     if LOG.as_ref().is_some_and(|log| log.is_match(line)) {
         return false;
     }
-    let signs = trimmed.bytes().filter(|byte| b"{}[]<>;=|\\$#@^~".contains(byte)).count();
+    let is_sign = |byte: &u8| {
+        matches!(
+            byte,
+            b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b';' | b'=' | b'|' | b'\\' | b'$' | b'#' | b'@' | b'^' | b'~'
+        )
+    };
+    let signs = trimmed.bytes().filter(is_sign).count();
     signs * 10 <= trimmed.len() + 20
 }
 
 /// Removes everything after a line that announces a pasted text.
 fn strip_pasted<'a>(lines: &[&'a str]) -> Vec<&'a str> {
-    static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
+    static MARK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(
             r"(?ix)(\b(here(\ is|\ are|'?s)|this\ is|see|following|below|review|summari[sz]e|translate|implement|from|read|check)\b.{0,60}
               \b(doc|docs|document|log|logs|e?mail|plan|spec|adr|draft|text|message|output|comment|comments|report|page|article|ticket|issue|transcript|findings|review|skill|prompt|readme|file|error|guide|policy|rules|changelog|this|it)\b.{0,40}:$)
               | \b(say|says|said|writes|wrote|reads|states|reports?)\s*:$
               | ^\s*(e?mail|log|output|error|result|doc|document|context|findings|plan)s?\s*:$",
         )
-        .ok()
     });
-    let is_mark = |line: &&str| MARK.as_ref().is_some_and(|mark| mark.is_match(line.trim()));
+    let is_mark = |line: &&str| {
+        let line = line.trim();
+        line.ends_with(':') && MARK.as_ref().is_some_and(|mark| mark.is_match(line))
+    };
     let end = lines.iter().position(is_mark).unwrap_or(lines.len());
     lines[..end].to_vec()
 }

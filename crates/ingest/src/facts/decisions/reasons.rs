@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::clip;
 
 use super::cues::compile_pattern;
 use super::sentences::ProseSentence;
+use crate::facts::pattern::CuePattern;
 
 /// A sentence that states something, and the one after it, which may say why.
 #[derive(Clone, Copy)]
@@ -31,10 +31,10 @@ pub(super) fn reason_for(subject: &str, sentence: &ProseSentence<'_>) -> Option<
 
 /// The reason in a sentence: after a word such as "because", or in a clause that follows a comma.
 fn find_reason(sentence: &ProseSentence<'_>) -> Option<String> {
-    static PROMISED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static PROMISED: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(r"(?:^|[,;(]? ?\b)(?:because(?: of)?|since|so that|due to|[,;(] ?otherwise) (?P<why>\S.*)$")
     });
-    static ADDED: LazyLock<Option<Regex>> =
+    static ADDED: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| compile_pattern(r"(?:,|,? as) (?P<why>(?:it|it's|we|they|that's|that|there) .*)$"));
     let promised = PROMISED.as_ref()?.captures(&sentence.masked);
     let found = promised.or_else(|| ADDED.as_ref()?.captures(&sentence.masked))?;
@@ -47,7 +47,7 @@ fn find_reason(sentence: &ProseSentence<'_>) -> Option<String> {
 
 /// Whether a clause only stresses what was said.
 fn is_emphasis(clause: &str) -> bool {
-    static EMPHASIS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static EMPHASIS: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:that's|it's|that is|it is) (?:a|the|our|just|how) ?(?:house )?(?:rule|policy|standard|convention|we do)",
         )
@@ -57,7 +57,7 @@ fn is_emphasis(clause: &str) -> bool {
 
 /// The reason in the sentence after a decision, if that sentence explains.
 fn reason_in_next(next: &ProseSentence<'_>) -> Option<String> {
-    static EXPLAINS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static EXPLAINS: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:because|since|otherwise|it's|it is|it |its |that's|they |too |we can't|we cannot|we don't|our |there's|there are|one |reason)\b",
         )
@@ -74,7 +74,7 @@ fn reason_in_next(next: &ProseSentence<'_>) -> Option<String> {
 
 /// What follows the comma after something that was ruled out: "no redis here, everything runs on Lambda".
 fn reason_after_rejection(sentence: &ProseSentence<'_>) -> Option<String> {
-    static NEW_ORDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static NEW_ORDER: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:use|just|let's|lets|go|instead|please|pls|and|or|but|put|keep|make|then|also|we'll|i'll|thanks|ok|for|in|on|at|not)\b",
         )

@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::FactState;
 
 use super::cues::compile_pattern;
 use super::names::leading_name;
 use super::sentences::ProseSentence;
 use super::statements::StatedDecision;
+use crate::facts::pattern::CuePattern;
 
 /// The reply to a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +63,10 @@ fn agrees(masked: &str) -> bool {
 
 /// Classifies a reply by its first sentence.
 pub(super) fn classify_reply(first: &ProseSentence<'_>) -> Option<ProposalReply> {
-    static TAKES_BACK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static TAKES_BACK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(r"^(?:ok|okay|yes|yeah|yep|sure)\b.*\b(?:scratch|scrap|forget|wait|cancel|instead|later)\b")
     });
-    static TABLE: LazyLock<Vec<(Regex, Option<ProposalReply>)>> = LazyLock::new(|| {
+    static TABLE: LazyLock<Vec<(CuePattern, Option<ProposalReply>)>> = LazyLock::new(|| {
         let rows = [
             (NOT_DECLINES, None),
             (ACCEPTS_ALL, Some(ProposalReply::AcceptsAll)),
@@ -76,7 +76,8 @@ pub(super) fn classify_reply(first: &ProseSentence<'_>) -> Option<ProposalReply>
         ];
         rows.into_iter().filter_map(|(table, reply)| Some((compile_pattern(table)?, reply))).collect()
     });
-    let takes_back = |table: &LazyLock<Option<Regex>>| table.as_ref().is_none_or(|back| back.is_match(&first.masked));
+    let takes_back =
+        |table: &LazyLock<Option<CuePattern>>| table.as_ref().is_none_or(|back| back.is_match(&first.masked));
     if first.is_question() || takes_back(&TAKES_BACK) {
         return None;
     }
@@ -86,13 +87,13 @@ pub(super) fn classify_reply(first: &ProseSentence<'_>) -> Option<ProposalReply>
 
 /// The condition under which a reply accepts something: "ok, but skip the cache", "yes, but make the link valid for a week".
 pub(super) fn remark(sentence: &ProseSentence<'_>) -> Option<StatedDecision> {
-    static BUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static BUT: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"(?:^|[\s,—–-])(?:but|except that|just)\b,? (?:please |pls |then |do |we )*(?P<verb>(?:skip|drop|without|leave out|don't|dont|do not|no|not|omit|forget) )?
                 (?P<keep>(?:keep|make|use|with|add|rename|put|call|store|let's use|have) )?(?P<rest>\S.*)$",
         )
     });
-    static WORK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static WORK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:(?:run|test|check|commit|push|explain|show|first|wait|fix|let me|i |what|why|how|can|could|is|are|it|that|this|there|they|first)\b)|\bfirst\b",
         )
@@ -112,7 +113,7 @@ pub(super) fn remark(sentence: &ProseSentence<'_>) -> Option<StatedDecision> {
 
 /// The existing alternative named in a refusal: "no, we use X".
 pub(super) fn existing_alternative(sentence: &ProseSentence<'_>) -> Option<String> {
-    static HAVE: LazyLock<Option<Regex>> =
+    static HAVE: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| compile_pattern(r"^(?:no|nope|nah),? (?:we|i)(?: already| always)? (?:use|are on|run on) "));
     let begins = HAVE.as_ref()?.find(&sentence.masked)?.end();
     leading_name(sentence.text.get(begins..)?, &sentence.masked[begins..])
@@ -120,7 +121,7 @@ pub(super) fn existing_alternative(sentence: &ProseSentence<'_>) -> Option<Strin
 
 /// The option that a reply repeats from a proposal: "let's do X".
 pub(super) fn repeated_option(sentence: &ProseSentence<'_>) -> Option<String> {
-    static ECHO: LazyLock<Option<Regex>> =
+    static ECHO: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| compile_pattern(r"\b(?:let's|we'll|we can|i'd|i'll|please|just) (?:do|try|take|have) "));
     if sentence.is_question() {
         return None;
@@ -131,7 +132,7 @@ pub(super) fn repeated_option(sentence: &ProseSentence<'_>) -> Option<String> {
 
 /// What is retracted without a replacement.
 pub(super) fn retracted_subject(sentence: &ProseSentence<'_>) -> Option<String> {
-    static BACK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static BACK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:(?:ok|no|actually|hm|please|so|and|let's|we),? )*(?:forget(?: about)?|scrap|drop|ditch|
                 abandon|changed my mind (?:about|on)) ",

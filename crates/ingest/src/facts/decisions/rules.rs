@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::Predicate;
 
 use super::cues::compile_pattern;
@@ -10,6 +9,7 @@ use super::names::{leading_name, preference_name};
 use super::preferences::{VERBS, find_preference, is_specific};
 use super::reasons::reason_for;
 use super::sentences::{ProseSentence, split_sentences};
+use crate::facts::pattern::CuePattern;
 
 /// A rule: what to do, or what not to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,14 +36,14 @@ const RULE_TABLE: &[(&str, Predicate)] = &[
     (r"\b(?:must|should) (?:always )?(?:be )?(?P<verb>[a-z]{3,})", Predicate::Prefers),
 ];
 
-static RULE_ROWS: LazyLock<Vec<(Regex, Predicate)>> = LazyLock::new(|| {
+static RULE_ROWS: LazyLock<Vec<(CuePattern, Predicate)>> = LazyLock::new(|| {
     let row =
         |(table, predicate): &(&str, Predicate)| Some((compile_pattern(&table.replace("{verbs}", VERBS))?, *predicate));
     RULE_TABLE.iter().filter_map(row).collect()
 });
-static INSTEAD: LazyLock<Option<Regex>> =
+static INSTEAD: LazyLock<Option<CuePattern>> =
     LazyLock::new(|| compile_pattern(r"(?:[,;.:—–-] ?| and )(?:instead,? |always )?(?:use|prefer) "));
-static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| compile_pattern(r"^[\w `/&-]{2,40}: "));
+static LABEL: LazyLock<Option<CuePattern>> = LazyLock::new(|| compile_pattern(r"^[\w `/&-]{2,40}: "));
 
 /// The rule that a sentence or list item of an instruction states; `None` if it describes something.
 pub fn preference_in(text: &str) -> Option<StatedRule> {
@@ -73,15 +73,15 @@ pub fn preference_in(text: &str) -> Option<StatedRule> {
 /// The rule in a sentence of a long prompt. Only a plain prohibition or "always" counts there, because the rest describes
 /// a task.
 pub(super) fn rule_in_long_text(text: &str) -> Option<StatedRule> {
-    static LASTING: LazyLock<Option<Regex>> =
+    static LASTING: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| compile_pattern(r"^(?:please )?(?:never|always|do not|don't|must not|avoid) "));
-    static ONE_TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static ONE_TIME: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:yet|now|until|tonight|today|this (?:task|step|time|session|turn|pass|phase)|(?:do|change|touch|edit|write|run) anything|any (?:code|files|changes|tools?)|worry|hesitate|need to|have to)\b",
         )
     });
     let bare = text.replace("**", "");
-    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(bare.trim()));
+    let fits = |table: &LazyLock<Option<CuePattern>>| table.as_ref().is_some_and(|table| table.is_match(bare.trim()));
     if !fits(&LASTING) || fits(&ONE_TIME) {
         return None;
     }

@@ -30,9 +30,15 @@ pub(super) fn split_sentences<'a>(lines: &[&'a str]) -> Vec<ProseSentence<'a>> {
     let mut found = Vec::new();
     for line in lines {
         let is_list_item = list > 1 && is_list_line(line);
-        found.extend(split_line(strip_bullet(line)).into_iter().map(|one| ProseSentence { is_list_item, ..one }));
+        let sentence = |text| ProseSentence { is_list_item, ..ProseSentence::new(text) };
+        found.extend(split_line(strip_bullet(line)).into_iter().map(sentence));
     }
     found
+}
+
+/// The sentences of [`split_sentences`] as written.
+pub(super) fn sentence_texts<'a>(lines: &[&'a str]) -> impl Iterator<Item = &'a str> {
+    lines.iter().flat_map(|line| split_line(strip_bullet(line)))
 }
 
 /// Whether a line starts with a bullet or a number.
@@ -46,7 +52,7 @@ fn strip_bullet(line: &str) -> &str {
     line.trim_start_matches(['-', '*', '•', '#', '+']).trim_start()
 }
 
-fn split_line(line: &str) -> Vec<ProseSentence<'_>> {
+fn split_line(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut in_code = false;
@@ -75,10 +81,10 @@ fn is_pause(before: &str, after: &str) -> bool {
     before.strip_suffix('.').is_some_and(|word| letters(&mut word.chars().rev()) > 1) && letters(&mut after.chars()) > 1
 }
 
-fn push_sentence<'a>(found: &mut Vec<ProseSentence<'a>>, text: &'a str) {
+fn push_sentence<'a>(found: &mut Vec<&'a str>, text: &'a str) {
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == ')');
     if text.chars().any(char::is_alphanumeric) {
-        found.push(ProseSentence::new(text));
+        found.push(text);
     }
 }
 
@@ -91,8 +97,11 @@ fn is_abbreviation(before: &str) -> bool {
 
 /// Masks code and quotes byte by byte, so that offsets in the copy are offsets in the text.
 fn mask(text: &str) -> String {
-    let mut masked: Vec<u8> = text.bytes().collect();
     let bytes = text.as_bytes();
+    if text.is_ascii() && memchr::memchr3(b'`', b'"', b'\'', bytes).is_none() {
+        return text.to_owned();
+    }
+    let mut masked = bytes.to_vec();
     let mut at = 0;
     while at < bytes.len() {
         let end = match bytes[at] {

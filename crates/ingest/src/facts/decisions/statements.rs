@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::FactState;
 
-use super::cues::{compile_pattern, is_statement};
+use super::cues::{compile_pattern, is_statement, spell_pattern};
 use super::names::leading_name;
 use super::sentences::ProseSentence;
+use crate::facts::pattern::{CuePattern, CueTable};
 
 /// A decision as stated in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,18 +99,18 @@ const DECISION_TABLE: &[(&str, CueShape)] = &[
 /// Wordings before the rejected alternative.
 const REJECTED_PATTERN: &str = r",? (?:instead of|rather than|than|over|and not|in place of|not) ";
 
-static DECISION_ROWS: LazyLock<Vec<(Regex, CueShape)>> = LazyLock::new(|| {
+static DECISION_ROWS: LazyLock<CueTable<CueShape>> = LazyLock::new(|| {
     let row = |(table, shape): &(&str, CueShape)| {
         let clause = r"(?:^|[,;:—–] ?|\. |\b(?:and|but|so|then|ok|okay|no|hm|actually|pls|please|yes|yeah|
             alright|fine|instead|also|whatever),? )";
         let table = table.strip_prefix('^').map_or_else(|| (*table).to_owned(), |rest| format!("{clause}(?:{rest})"));
-        Some((compile_pattern(&table)?, *shape))
+        (spell_pattern(&table), *shape)
     };
-    DECISION_TABLE.iter().filter_map(row).collect()
+    CueTable::new(DECISION_TABLE.iter().map(row))
 });
-static REJECTED_CUE: LazyLock<Option<Regex>> = LazyLock::new(|| compile_pattern(REJECTED_PATTERN));
-static SWAPPED_FOR: LazyLock<Option<Regex>> = LazyLock::new(|| compile_pattern(r" (?:for|with) "));
-static DROPPED_FOR: LazyLock<Option<Regex>> =
+static REJECTED_CUE: LazyLock<Option<CuePattern>> = LazyLock::new(|| compile_pattern(REJECTED_PATTERN));
+static SWAPPED_FOR: LazyLock<Option<CuePattern>> = LazyLock::new(|| compile_pattern(r" (?:for|with) "));
+static DROPPED_FOR: LazyLock<Option<CuePattern>> =
     LazyLock::new(|| compile_pattern(r" (?:in favou?r of|and (?:use|keep|go with|stick with)) "));
 
 /// The decision in a sentence, if there is one.
@@ -118,7 +118,7 @@ pub(super) fn find_decision(sentence: &ProseSentence<'_>) -> Option<StatedDecisi
     if !is_statement(sentence) {
         return None;
     }
-    let worded = DECISION_ROWS.iter().find_map(|(row, shape)| {
+    let worded = DECISION_ROWS.rows_for(&sentence.masked).find_map(|(row, shape)| {
         let cue = row.captures(&sentence.masked)?;
         let whole = cue.get(0)?;
         let start = cue.name("rest").map_or(whole.end(), |rest| rest.start());
@@ -142,7 +142,7 @@ pub(super) fn find_decision(sentence: &ProseSentence<'_>) -> Option<StatedDecisi
 
 /// A contrast that is the whole sentence: "drizzle, not prisma", "tabs over spaces please".
 fn find_contrast(sentence: &ProseSentence<'_>) -> Option<StatedDecision> {
-    static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static CONTRAST: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:please |ok |okay |no, |yes, )?(?P<chosen>[\w.@/+`-]+(?: [\w.@/+`-]+)?),? (?:over|not|instead of|rather than) (?P<rejected>[\w.@/+`-]+(?: [\w.@/+`-]+)?)(?: please| pls)?[.!]?$",
         )
@@ -192,7 +192,7 @@ impl<'a> DecisionClause<'a> {
         (!is_itself).then_some(StatedDecision { chosen, rejected: against, state: FactState::Confirmed })
     }
 
-    fn replacement_decision(&self, cue: &LazyLock<Option<Regex>>) -> Option<StatedDecision> {
+    fn replacement_decision(&self, cue: &LazyLock<Option<CuePattern>>) -> Option<StatedDecision> {
         let cue = cue.as_ref()?.find(self.masked)?;
         let against =
             leading_name(self.text.get(..cue.start())?, &self.masked[..cue.start()]).filter(|name| is_name(name))?;
@@ -213,14 +213,14 @@ impl<'a> DecisionClause<'a> {
 
     /// "use x instead": a bare name that replaces what was discussed.
     fn is_replacement(&self) -> bool {
-        static INSTEAD: LazyLock<Option<Regex>> =
+        static INSTEAD: LazyLock<Option<CuePattern>> =
             LazyLock::new(|| compile_pattern(r"^(?:[\w.+#`-]+ ){1,2}instead[.!]*$"));
         !is_definite(self.masked) && INSTEAD.as_ref().is_some_and(|instead| instead.is_match(self.masked))
     }
 
     /// "use x for the index": a bare name for a part of the project, without an immediate action.
     fn has_purpose(&self) -> bool {
-        static PURPOSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        static PURPOSE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
             compile_pattern(r"^(?:[\w.+#`-]+ ){1,2}for (?:the|our|all|every) [a-z]+(?: [a-z]+)?[.!]?$")
         });
         PURPOSE.as_ref().is_some_and(|purpose| purpose.is_match(self.masked))
@@ -235,7 +235,7 @@ fn is_definite(masked: &str) -> bool {
 
 /// Whether a text names a temporary target or a one-time action rather than a decision.
 fn is_temporary(masked: &str) -> bool {
-    static PASSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static PASSING: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:\S+ ){0,3}(?:branch|main|master|tab|folder|directory|window|session|page|file|line|screen|
                 next|test|commit|review|step|pass|round|time|look|check|rest|run|quick \w+)\b",
@@ -246,7 +246,7 @@ fn is_temporary(masked: &str) -> bool {
 
 /// Whether the words before "instead of" are a single name, so that what follows is the alternative.
 fn is_single_name(masked: &str) -> bool {
-    static BREAK: LazyLock<Option<Regex>> =
+    static BREAK: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| compile_pattern(r"[,;:!—–]| - |\. |\b(?:to|because|since|that|which|when|so|if|and)\b"));
     BREAK.as_ref().is_some_and(|breaks| !breaks.is_match(masked))
 }
@@ -341,6 +341,6 @@ mod tests {
 
     #[test]
     fn every_table_row_compiles() {
-        assert_eq!(DECISION_ROWS.len(), DECISION_TABLE.len());
+        assert!(DECISION_ROWS.is_complete(DECISION_TABLE.len()));
     }
 }

@@ -2,11 +2,10 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::super::command::{CommandClass, ShellCommand, is_same_command, is_same_name, word_similarity};
 use super::super::command_kind::command_kind;
 use super::super::errors::{is_missing_folder, is_usage_error};
+use super::super::pattern::CuePattern;
 use super::super::tables::{FORMATTING_FLAGS, INSTALL_COMMANDS, NARROWING_FLAGS};
 use super::change::repairs;
 use super::script_call::{is_same_file, runs_same_script, runs_script_elsewhere};
@@ -147,13 +146,16 @@ pub(super) fn changes_nothing(word: &str) -> bool {
 
 /// Whether the error is about how the command was called, so that another call fixes it. A failed test never is.
 pub(super) fn is_call_error(signature: &str) -> bool {
-    static OF_THE_CALL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)main module|setup failed|statement separator|go\.mod|working directory|package\.json|could not determine").ok()
+    static OF_THE_CALL: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(
+            r"(?i)main module|setup failed|statement separator|go\.mod|working directory|package\.json|could not determine",
+        )
     });
-    static OF_A_TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)assert|^fixture\b|^(---\s)?fail(ed)?\b|\bexpected\b.*\b(received|got|to be|but)\b").ok()
+    static OF_A_TEST: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(r"(?i)assert|^fixture\b|^(---\s)?fail(ed)?\b|\bexpected\b.*\b(received|got|to be|but)\b")
     });
-    let has = |pattern: &LazyLock<Option<Regex>>| pattern.as_ref().is_some_and(|pattern| pattern.is_match(signature));
+    let has =
+        |pattern: &LazyLock<Option<CuePattern>>| pattern.as_ref().is_some_and(|pattern| pattern.is_match(signature));
     has(&OF_THE_CALL) || (is_usage_error(signature) && !has(&OF_A_TEST))
 }
 
@@ -191,16 +193,20 @@ pub(super) fn installs_other(message: &str, failed: &ShellCommand, later: &Shell
 
 /// Whether the shell or git could not make sense of a call, which also concerns commands that only read.
 pub(super) fn is_malformed_call(message: &str) -> bool {
-    static MALFORMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)statement separator|^fatal: (ambiguous argument|unrecognized argument|bad revision)|event not found|bad substitution").ok()
+    static MALFORMED: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(
+            r"(?i)statement separator|^fatal: (ambiguous argument|unrecognized argument|bad revision)|event not found|bad substitution",
+        )
     });
     MALFORMED.as_ref().is_some_and(|pattern| pattern.is_match(message))
 }
 
 /// Whether a call was so wrong that nothing ran.
 pub(super) fn ran_nothing(message: &str) -> bool {
-    static NOTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)^error: (file or directory )?not found|^error: file not found|can't open file|python[0-9.]*: No module named|command not found|unknown (option|flag)|unrecognized (option|argument)|missing script|unexpected argument|no such (command|option)|invalid option").ok()
+    static NOTHING: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(
+            r"(?i)^error: (file or directory )?not found|^error: file not found|can't open file|python[0-9.]*: No module named|command not found|unknown (option|flag)|unrecognized (option|argument)|missing script|unexpected argument|no such (command|option)|invalid option",
+        )
     });
     is_missing_folder(message) || NOTHING.as_ref().is_some_and(|pattern| pattern.is_match(message))
 }
@@ -216,8 +222,8 @@ pub(super) fn follows_advice(message: &str, failed: &ShellCommand, later: &Shell
 
 /// Whether formatting was checked and found wanting, so that the program itself can put it right.
 pub(super) fn is_format_issue(message: &str) -> bool {
-    static FORMAT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)(format|style) issues found|^would reformat |not formatted|needs formatting").ok()
+    static FORMAT: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(r"(?i)(format|style) issues found|^would reformat |not formatted|needs formatting")
     });
     FORMAT.as_ref().is_some_and(|pattern| pattern.is_match(message))
 }

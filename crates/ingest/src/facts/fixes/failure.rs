@@ -299,7 +299,10 @@ impl OpenFailure {
         }
         let is_check =
             later.name == self.name || (later.class == CommandClass::Check && verifies(later) && verifies(&mine));
-        match self.attempt(changes).filter(|_| is_check) {
+        if !is_check {
+            return FixVerdict::Unrelated;
+        }
+        match self.attempt(changes) {
             Some(attempt) if self.is_settled_by_part(&attempt, later, folder) => FixVerdict::Fixed(Some(attempt)),
             Some(attempt) if !self.has_presumed_fix => FixVerdict::Presumed(attempt),
             _ => FixVerdict::Unrelated,

@@ -219,7 +219,8 @@ pub(super) struct ErrorWords {
 impl ErrorWords {
     /// Takes the words of the error line, and the long names in the diagnosis.
     pub(super) fn new(message: &str, reason: Option<&str>) -> Self {
-        let mut words: Vec<String> = identifiers(message).filter(|word| !COMMON.contains(&word.as_str())).collect();
+        let all = identifiers(message).map(str::to_lowercase);
+        let mut words: Vec<String> = all.filter(|word| !COMMON.contains(&word.as_str())).collect();
         // Of prose only names count that could not be ordinary words.
         let is_name =
             |word: &&str| word.len() >= 6 && (word.contains('_') || word.chars().skip(1).any(char::is_uppercase));
@@ -233,7 +234,14 @@ impl ErrorWords {
 
     /// Whether one of the words occurs in a text.
     pub(super) fn occur_in(&self, text: &str) -> bool {
-        !self.words.is_empty() && identifiers(text).any(|word| self.words.contains(&word))
+        let is_mine = |word: &str| {
+            if word.is_ascii() {
+                self.words.iter().any(|known| known.eq_ignore_ascii_case(word))
+            } else {
+                self.words.contains(&word.to_lowercase())
+            }
+        };
+        !self.words.is_empty() && identifiers(text).any(is_mine)
     }
 
     /// Whether the error or its diagnosis names a file, or what the file is called after.
@@ -249,10 +257,10 @@ impl ErrorWords {
     }
 }
 
-/// The words of a text that may be names, in lower case.
-fn identifiers(text: &str) -> impl Iterator<Item = String> + '_ {
+/// The words of a text that may be names.
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-    parts.filter(|word| word.len() >= 3 && word.chars().any(char::is_alphabetic)).map(str::to_lowercase)
+    parts.filter(|word| word.len() >= 3 && word.chars().any(char::is_alphabetic))
 }
 
 #[cfg(test)]

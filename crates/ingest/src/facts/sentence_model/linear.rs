@@ -1,6 +1,6 @@
 //! A linear model: a table of integer weights for each feature and class.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Weights are stored as integers: this many make 1.
 pub(super) const SCALE: f64 = 16.0;
@@ -12,9 +12,9 @@ const MIN_WEIGHT: i32 = 3;
 #[derive(Clone, Debug, Default)]
 pub struct LinearModel<'a> {
     classes: usize,
-    words: HashSet<&'a str>,
+    words: FxHashSet<&'a str>,
     /// The weights of each feature, as written.
-    rows: HashMap<&'a str, &'a str>,
+    rows: FxHashMap<&'a str, &'a str>,
 }
 
 /// The score of each class.
@@ -27,7 +27,10 @@ impl<'a> LinearModel<'a> {
         let mut lines = text.lines().filter(|line| !line.starts_with('#'));
         let classes = lines.next().unwrap_or_default().split_whitespace().count();
         let words = lines.next().unwrap_or_default().split_whitespace().collect();
-        Self { classes, words, rows: lines.filter_map(|line| line.split_once('\t')).collect() }
+        let mut rows = FxHashMap::default();
+        rows.reserve(memchr::memchr_iter(b'\n', text.as_bytes()).count());
+        rows.extend(lines.filter_map(|line| line.split_once('\t')));
+        Self { classes, words, rows }
     }
 
     /// Writes a model so that `parse` reads it. Weights that hardly matter are left out.
@@ -71,10 +74,7 @@ impl<'a> LinearModel<'a> {
     /// The weights of a feature, each with its class.
     fn weights(&self, feature: &str) -> impl Iterator<Item = (usize, i32)> + use<'a> {
         let values = self.rows.get(feature).copied().unwrap_or_default();
-        values.split(' ').filter_map(|value| {
-            let (class, weight) = value.split_once('=')?;
-            Some((class.parse().ok()?, weight.parse().ok()?))
-        })
+        values.as_bytes().split(|byte| *byte == b' ').filter_map(parse_weight)
     }
 
     /// The features that speak most for a class against the first one, strongest first.
@@ -96,6 +96,15 @@ impl<'a> LinearModel<'a> {
     }
 }
 
+/// Reads `class=weight`.
+fn parse_weight(value: &[u8]) -> Option<(usize, i32)> {
+    let equals = value.iter().position(|byte| *byte == b'=')?;
+    let (class, weight) = (&value[..equals], &value[equals + 1..]);
+    let number = |digits: &[u8]| digits.iter().fold(0, |sum, digit| sum * 10 + i32::from(digit.wrapping_sub(b'0')));
+    let weight = weight.strip_prefix(b"-").map_or_else(|| number(weight), |digits| -number(digits));
+    Some((usize::try_from(number(class)).ok()?, weight))
+}
+
 impl Scores {
     /// The class with the highest score; the first of equal ones.
     pub fn best(&self) -> usize {
@@ -105,10 +114,15 @@ impl Scores {
 
     /// How likely a class is, from 0 to 1.
     pub fn likelihood(&self, class: usize) -> f64 {
+        self.likelihoods().get(class).copied().unwrap_or(0.0)
+    }
+
+    /// How likely each class is, from 0 to 1.
+    pub fn likelihoods(&self) -> Vec<f64> {
         let top = self.0.iter().max().copied().unwrap_or(0);
-        let power = |score: i32| (f64::from(score - top) / SCALE).exp();
-        let sum: f64 = self.0.iter().map(|score| power(*score)).sum();
-        self.0.get(class).map_or(0.0, |score| power(*score) / sum)
+        let powers: Vec<f64> = self.0.iter().map(|score| (f64::from(score - top) / SCALE).exp()).collect();
+        let sum: f64 = powers.iter().sum();
+        powers.into_iter().map(|power| power / sum).collect()
     }
 }
 

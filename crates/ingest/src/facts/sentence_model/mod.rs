@@ -149,11 +149,12 @@ pub struct SentenceSpans {
 pub fn guess_kind(text: &str, context: SentenceContext) -> SentenceGuess {
     let tokens = tokenize(text);
     let scores = KINDS.score(|visit| sentence_features(&tokens, context, |word| KINDS.knows(word), visit));
-    let best = scores.best();
+    let (best, likelihoods) = (scores.best(), scores.likelihoods());
+    let likelihood = |at: usize| likelihoods.get(at).copied().unwrap_or(0.0);
     SentenceGuess {
         kind: StatementKind::ALL[best],
-        likelihood: scores.likelihood(best),
-        likelihoods: std::array::from_fn(|at| scores.likelihood(at)),
+        likelihood: likelihood(best),
+        likelihoods: std::array::from_fn(likelihood),
     }
 }
 

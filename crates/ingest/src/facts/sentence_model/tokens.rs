@@ -1,10 +1,11 @@
 //! Splits a sentence into words as the models see them: lower case, with names, files and numbers as classes.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use rustc_hash::FxHashSet;
+
 /// Names of technologies. They are one word to the models, so that what is learned of one holds for all.
-static TECHNOLOGIES: LazyLock<HashSet<&'static str>> =
+static TECHNOLOGIES: LazyLock<FxHashSet<&'static str>> =
     LazyLock::new(|| include_str!("technologies.txt").split_whitespace().collect());
 
 /// A word or punctuation mark.
@@ -75,6 +76,10 @@ fn word_end(text: &str, start: usize) -> usize {
 }
 
 fn normalize(raw: &str) -> Option<String> {
+    if is_plain(raw) {
+        let lower = raw.to_ascii_lowercase();
+        return Some(if TECHNOLOGIES.contains(lower.as_str()) { "TECH".to_owned() } else { lower });
+    }
     if raw.len() > 1 && raw.starts_with('`') {
         return Some("CODE".to_owned());
     }
@@ -89,6 +94,12 @@ fn normalize(raw: &str) -> Option<String> {
         return Some("TECH".to_owned());
     }
     Some(class_of(raw, &lower).map_or(lower, str::to_owned))
+}
+
+/// Whether a word consists of ASCII letters, of which only the first may be a capital: most words do.
+fn is_plain(raw: &str) -> bool {
+    let (first, rest) = raw.as_bytes().split_first().unwrap_or((&b' ', b""));
+    first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase)
 }
 
 fn mark(raw: &str) -> Option<&'static str> {
