@@ -26,6 +26,8 @@ const GENERIC_TITLES: &str = "summary plan next overview changes question questi
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DescribedDesign {
     pub(super) name: String,
+    /// Whether the name is that of an option which the text proposes.
+    pub(super) is_option: bool,
     pub(super) rejected: Option<String>,
     pub(super) text: String,
 }
@@ -52,6 +54,7 @@ pub(super) fn described_design(text: &str) -> Option<DescribedDesign> {
         .map(|line| line.trim_end_matches(['.', ';', ',']))
         .collect::<Vec<_>>();
     Some(DescribedDesign {
+        is_option: proposed.len() == 1,
         name: clip(&name, MAX_NAME_CHARS).trim().to_owned(),
         rejected,
         text: clip(&text.join("; "), MAX_TEXT_CHARS).into_owned(),

@@ -236,7 +236,7 @@ impl DecisionExtractor {
         position: FactPosition,
         facts: &mut Vec<Fact>,
     ) -> bool {
-        let open = std::mem::take(&mut self.open_proposals);
+        let mut open = std::mem::take(&mut self.open_proposals);
         let chosen = offered.chosen(text, &self.earlier_options);
         if !offered.options.is_empty() {
             self.earlier_options.clone_from(&offered.options);
@@ -260,6 +260,10 @@ impl DecisionExtractor {
                 self.settle_proposals(&open, FactState::Confirmed, position, facts);
             }
             Some(ProposalReply::Declines) => {
+                let offer = offered.offer.as_ref().or(offered.recommendation.as_ref());
+                if offer.is_some_and(|offer| offer.is_design) {
+                    self.rename_declined(&mut open);
+                }
                 self.settle_proposals(&open, FactState::Refuted, position, facts);
                 if let (Some(first), [declined]) = (first, &open[..])
                     && let Some(subject) = replies::existing_alternative(first)
@@ -274,6 +278,20 @@ impl DecisionExtractor {
         // Decisions stated in the same text are compared with the proposals.
         self.open_proposals = open;
         false
+    }
+
+    /// Names a declined design so that its parts are not taken for ruled out.
+    fn rename_declined(&mut self, open: &mut [TrackedDecision]) {
+        for declined in open {
+            let is_same =
+                |known: &&mut TrackedDecision| known.subject == declined.subject && known.line == declined.line;
+            let name = format!("{} as proposed", declined.subject);
+            if let Some(known) = self.decisions.iter_mut().find(is_same).filter(|known| known.trust != Trust::Human) {
+                known.subject.clone_from(&name);
+                known.object = None;
+            }
+            declined.subject = name;
+        }
     }
 
     /// Adds chosen options as decisions, and settles the proposals that they answer.
@@ -520,6 +538,22 @@ mod tests {
         assert_eq!((last.subject.name.as_str(), last.state, last.trust), ("redis", FactState::Confirmed, Trust::Human));
         assert_eq!((last.line, last.evidence_lines.as_slice()), (1, &[2][..]));
         assert_eq!((facts[0].state, facts[0].trust), (FactState::Hypothesis, Trust::Assistant));
+    }
+
+    #[test]
+    fn a_design_is_accepted_as_a_whole_and_declined_without_ruling_out_its_parts() {
+        let design =
+            "## Storage layer\n\nHere's the plan:\n- One SQLite file per project\n- No server\n\nDoes this look right?";
+        let last = |reply: &str| {
+            let facts = extracted(&[(EntryKind::AssistantText, design), (EntryKind::Prompt, reply)]);
+            let fact = facts.last().unwrap();
+            (fact.subject.name.clone(), fact.state, fact.detail.clone())
+        };
+        let (name, state, detail) = last("looks right");
+        assert_eq!((name.as_str(), state), ("storage layer", FactState::Confirmed));
+        assert_eq!(detail, "One SQLite file per project; No server");
+        let (name, state, _) = last("no");
+        assert_eq!((name.as_str(), state), ("storage layer as proposed", FactState::Refuted));
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub(super) struct ModelOffer {
     pub(super) rejected: Option<String>,
     /// The words in which it is offered.
     pub(super) text: String,
+    /// Whether it is a whole design. Declining it rules out nothing that it names.
+    pub(super) is_design: bool,
 }
 
 /// How a text ends.
@@ -216,7 +218,7 @@ fn recommended_at_end(lines: &[&str], options: &[OfferedOption]) -> Option<Model
 
 fn design_offer(text: &str) -> Option<ModelOffer> {
     let design = described_design(text)?;
-    Some(ModelOffer { name: design.name, rejected: design.rejected, text: design.text })
+    Some(ModelOffer { name: design.name, rejected: design.rejected, text: design.text, is_design: !design.is_option })
 }
 
 /// The last section of a text that has a title, by its first line.
@@ -226,7 +228,8 @@ fn titled_section(text: &str) -> Option<ModelOffer> {
     let title = title(lines[at])?.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ' '));
     let body = lines.get(at + 1).filter(|body| !body.starts_with(['`', '|']) && !body.ends_with('?'))?;
     let is_name = title.len() >= 4 && title.split_whitespace().count() <= 9;
-    is_name.then(|| offer_of(title, &format!("{title}: {}", body.trim_start_matches(['-', '*', ' ']))))
+    let offer = || offer_of(title, &format!("{title}: {}", body.trim_start_matches(['-', '*', ' '])));
+    is_name.then(|| ModelOffer { is_design: true, ..offer() })
 }
 
 fn offer_of(name: &str, text: &str) -> ModelOffer {
@@ -234,6 +237,7 @@ fn offer_of(name: &str, text: &str) -> ModelOffer {
         name: clip(&name.replace("**", "").to_lowercase(), MAX_NAME_CHARS).trim().to_owned(),
         rejected: None,
         text: clip(&text.replace("**", ""), MAX_TEXT_CHARS).into_owned(),
+        is_design: false,
     }
 }
 
