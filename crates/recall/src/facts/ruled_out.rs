@@ -13,6 +13,16 @@ const DENYING_WORDS: &str = "not no don't dont never without avoid stop remove r
 /// Number of words before a name in which such a word counts.
 const DENYING_DISTANCE: usize = 3;
 
+/// Words shortly before a name that show it is to be used.
+const ADOPTING_WORDS: &str = "use using used add adding install installing introduce introducing switch switching migrate migrating \
+    move moving go going try trying bring bringing pull pulling integrate integrating adopt adopting import importing set want need";
+/// Words right before a name that show it, if the prompt starts with an order.
+const JOINING_WORDS: &str = "with in via on to through";
+/// Words with which an order starts.
+const ORDERS: &str = "write build implement create do make fetch call parse style cache store test validate run deploy log send render mock \
+    format lint schedule queue host serve generate rewrite refactor port convert load save index search plot draw process handle please let's \
+    lets can could";
+
 /// Something that the user ruled out, and the decision that says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuledOut {
@@ -28,14 +38,20 @@ pub struct RuledOut {
 impl RuledOut {
     /// Whether it is the package of that name.
     pub fn is_package(&self, package: &str) -> bool {
-        self.name.eq_ignore_ascii_case(package)
+        // An ordinary word is a package only where another one is used in its place.
+        let is_replaced = || self.instead.is_some() && self.decision.statement.to_lowercase().contains("use ");
+        self.name.eq_ignore_ascii_case(package) && (self.form.is_some() || is_replaced())
     }
 
-    /// Whether a prompt names it and does not itself turn it down.
+    /// Whether a prompt wants to use it. Merely naming it is not enough.
     pub fn is_wanted_by(&self, prompt: &str) -> bool {
         let Some(before) = self.form.and_then(|form| position_of_name(prompt, &self.name, form)) else { return false };
-        let near = before.iter().rev().take(DENYING_DISTANCE);
-        !near.into_iter().any(|word| DENYING_WORDS.split_ascii_whitespace().any(|denying| denying == word))
+        let is_in = |word: &String, table: &str| table.split_ascii_whitespace().any(|known| known == word);
+        let near = || before.iter().rev().take(DENYING_DISTANCE);
+        let is_order = before.first().is_some_and(|first| is_in(first, ORDERS)) && !prompt.trim_end().ends_with('?');
+        let is_joined = before.last().is_some_and(|last| is_in(last, JOINING_WORDS));
+        let is_adopted = near().any(|word| is_in(word, ADOPTING_WORDS)) || (is_order && is_joined);
+        is_adopted && !near().any(|word| is_in(word, DENYING_WORDS))
     }
 }
 
@@ -137,6 +153,9 @@ mod tests {
             ("use fetch instead of axios", false),
             ("do not use axios", false),
             ("add a taxi", false),
+            ("why does the widget bundle axios?", false),
+            ("a customer asks whether it works with axios", false),
+            ("the docs still mention axios, clean that up", false),
         ] {
             assert_eq!(all[0].is_wanted_by(prompt), wants, "{prompt}");
         }

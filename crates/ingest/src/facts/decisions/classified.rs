@@ -84,6 +84,13 @@ fn classify_part(
     if is_item || is_ordinary {
         return None;
     }
+    // Something may be put off, left out of a commit, or be tried again.
+    static PASSING: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        compile_pattern(r"\b(?:try again|out of (?:the|this|that) (?:commit|pr|branch|diff)|for now)\b")
+    });
+    if PASSING.as_ref().is_some_and(|passing| passing.is_match(masked)) && kind != StatementKind::Rejects {
+        return None;
+    }
     let name = |span: Option<Range<usize>>| span_name(text.get(span?)?);
     let other =
         name(spans.other.clone()).filter(|_| kind != StatementKind::Forbids || is_replacement(masked, spans.other));
@@ -205,7 +212,7 @@ fn is_task(masked: &str) -> bool {
         compile_pattern(
             r"^(?:(?:ok|okay|and|so|now|then|also|please|pls|just|go|lets|let's|yes|yeah),? )*(?:build|create|add|write|implement|fix|run|rerun|
                 check|look|update|test|deploy|open|show|explain|refactor|investigate|commit|push|merge|rebase|review|find|debug|
-                clean|generate|list|read|continue|start|restart|try|help|copy|search|give|verify|audit|tackle|do|compute) ",
+                clean|generate|list|read|continue|start|restart|try|help|copy|search|give|verify|audit|tackle|do|compute|compare|call the|turn) ",
         )
     });
     TASK.as_ref().is_some_and(|task| task.is_match(masked)) && !says_how(masked)
@@ -243,6 +250,8 @@ fn is_report(masked: &str) -> bool {
         compile_pattern(
             r"\b(?:fails?|failed|failing|broken|breaks|crash(?:es|ed|ing)?|throws?|threw|errors? (?:out|with|in)|doesn't work|
                 does not work|not working|still (?:shows?|gets?|says|has|see)|i (?:get|got|see|saw|deleted|made|added|changed|ran|tried)|
+                (?:not|isn't|wasn't) the (?:problem|issue|cause|culprit|reason|bug)|i (?:don't|do not) (?:have|care)|the other one|out of (?:date|sync|memory|space|order)|
+                dead code|this time|on (?:this|my|your) (?:laptop|machine|computer|mac|box)|(?:customers?|clients?|competitors?|vendors?|they|he|she) (?:does|do|did|doesn't|don't|wants?|decided|asks?|asked|said)|
                 (?:is|are|was|were|get|gets) (?:lost|gone|logged out|missing|empty|stuck|blank|slow|null|undefined)|
                 (?:tonight|tomorrow|asap|by friday|immediately|for this (?:phase|task|session|turn|round|pr|commit|run)))\b",
         )

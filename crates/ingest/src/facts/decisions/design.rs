@@ -38,6 +38,10 @@ pub(super) fn described_design(text: &str) -> Option<DescribedDesign> {
         return None;
     }
     let lines = design_lines(text);
+    let is_work = |line: &String| orders_work(line);
+    if lines.iter().take(2).any(is_work) && lines.len() < 4 {
+        return None;
+    }
     let first = lines.first()?;
     let prose = prose_lines(text);
     let sentences = split_sentences(&prose);
@@ -141,6 +145,16 @@ fn is_side_topic(title: &str) -> bool {
         )
     });
     SIDE.as_ref().is_some_and(|side| side.is_match(title.trim()))
+}
+
+/// Whether a line announces a piece of work: "I'd change one line and add a test".
+fn orders_work(line: &str) -> bool {
+    static WORK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\bi'd (?:just )?(?:change|fix|edit|patch|update|run|check|look|test|write)\b|\b(?:found it|root cause|the bug)\b",
+        )
+    });
+    WORK.as_ref().is_some_and(|work| work.is_match(line))
 }
 
 fn recommends(masked: &str) -> bool {

@@ -123,7 +123,7 @@ fn keyed_item(line: &str) -> Option<(String, String)> {
     let key = found.name("one").or(found.name("two"))?.as_str().to_lowercase();
     // A line that ends with a colon introduces something to type: an instruction, not an option.
     let text = found.name("text").or(found.name("tight"))?.as_str().trim().to_owned();
-    Some((key, text)).filter(|(_, text)| !text.trim_end_matches('*').ends_with(':'))
+    Some((key, text)).filter(|(_, text)| !text.trim_end_matches('*').ends_with([':', '?']))
 }
 
 /// The text of a line that starts with a bold name: `- **Redis**: fast`, `**Use a queue**: slow`.

@@ -98,7 +98,7 @@ pub(super) fn remark(sentence: &ProseSentence<'_>) -> Option<StatedDecision> {
             r"^(?:(?:run|test|check|commit|push|explain|show|first|wait|fix|let me|i |what|why|how|can|could|is|are|it|that|this|there|they|first)\b)|\bfirst\b",
         )
     });
-    if sentence.is_question() {
+    if sentence.is_question() || sentence.masked.contains("for now") {
         return None;
     }
     let found = BUT.as_ref()?.captures(&sentence.masked)?;
