@@ -29,7 +29,7 @@ pub(super) fn pasted_commands(text: &str) -> Vec<PastedCommand> {
     }
     for line in text.lines() {
         match command_of(line) {
-            Some((_, was_run)) if found.len() == MAX_COMMANDS && was_run => break,
+            Some(_) if found.len() >= MAX_COMMANDS => break,
             Some((command, was_run)) => found.push(PastedCommand { command, output: String::new(), was_run }),
             None => {
                 if let Some(last) = found.last_mut() {

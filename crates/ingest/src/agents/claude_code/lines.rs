@@ -16,8 +16,10 @@ use crate::{EventBody, EventScope, PromptDelivery, PromptOrigin, QueueStep, Titl
 const SUMMARY_PREFIX: &str = "This session is being continued from a previous conversation";
 /// Results larger than this are not searched for a human's answers.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
-/// Maximum length of an approved plan, in characters.
-const MAX_PLAN_CHARS: usize = 8000;
+/// Maximum length of a human's answer, such as an approved plan, in characters.
+const MAX_ANSWER_CHARS: usize = 8000;
+/// How a result says that a human approved a plan.
+const PLAN_APPROVAL: &str = "User has approved your plan";
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -367,7 +369,7 @@ fn approved_plan(raw: &RawValue) -> Option<String> {
     }
     let approved: ApprovedPlan =
         serde_json::from_str(raw.get()).ok().filter(|approved: &ApprovedPlan| !approved.is_agent)?;
-    Some(format!("{APPROVED_PLAN}\n\n{}", clip(approved.plan.trim(), MAX_PLAN_CHARS)))
+    Some(format!("{APPROVED_PLAN}\n\n{}", approved.plan.trim()))
 }
 
 /// The other options of a question, if its answer is one of them; none if several may be selected.
@@ -438,10 +440,15 @@ fn add_result(
     sink: &mut TextSink<'_>,
 ) {
     let reason = rejection_reason(&block.content.head).map(str::to_owned);
+    let is_approval = block.content.head.contains(PLAN_APPROVAL);
     let mut outcome = tool_outcome(block.content, block.is_error.0, kind, sink);
     // Any output can quote such words; only a rejection contains the user's own.
     let reason = reason.filter(|_| outcome.status == ToolStatus::Rejected);
-    let answer = answer.or(reason).map(|text| sink.redact(text));
+    // Only the agent's own words say that a human approved a plan; other tools may return one too.
+    let is_human = outcome.status == ToolStatus::Ok && is_approval && matches!(out.scope, EventScope::Main);
+    let answer = answer.filter(|text| is_human || !text.starts_with(APPROVED_PLAN));
+    // A text is cut after its secrets are removed, because a part of a secret is not recognized.
+    let answer = answer.or(reason).map(|text| clip(&sink.redact(text), MAX_ANSWER_CHARS).into_owned());
     if is_interrupted {
         outcome.summary = format!("{}, {INTERRUPTED}", outcome.summary);
     }

@@ -15,6 +15,8 @@ use crate::facts::pattern::CuePattern;
 const MAX_TEXT_CHARS: usize = 160;
 /// An answer with more words is a new instruction.
 const MAX_ANSWER_WORDS: usize = 25;
+/// Maximum number of answers in one form.
+const MAX_ANSWERS: usize = 32;
 /// Maximum length of a subject, in characters.
 const MAX_SUBJECT_CHARS: usize = 60;
 
@@ -59,6 +61,7 @@ pub(super) fn form_answers(text: &str) -> Vec<AnsweredForm> {
         }
     }
     found.retain(|one| is_question(&one.question));
+    found.truncate(MAX_ANSWERS);
     found
 }
 

@@ -103,8 +103,7 @@ impl DecisionExtractor {
         }
         let before = self.last_text.take().map(|last| last.text);
         let text_so_far = before.map_or_else(|| text.to_owned(), |before| format!("{before}\n\n{text}"));
-        let start = text_so_far.ceil_char_boundary(text_so_far.len().saturating_sub(MAX_REPLIED_BYTES));
-        self.last_text = Some(RepliedText { text: text_so_far[start..].to_owned(), position });
+        self.last_text = Some(RepliedText { text: last_part(&text_so_far), position });
         if cues::may_propose(text) {
             self.extract_proposals(text, position, facts);
         }
@@ -120,10 +119,10 @@ impl DecisionExtractor {
 
     fn extract_proposals(&mut self, text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
         let lines = prose::prose_lines(text);
-        for sentence in sentences::split_sentences(&lines) {
-            if let Some(subject) = proposals::find_proposal(&sentence) {
-                self.add_proposal(subject, &sentence, text, position, facts);
-            }
+        let sentences = sentences::split_sentences(&lines);
+        let proposed = sentences.iter().filter_map(|sentence| Some((proposals::find_proposal(sentence)?, sentence)));
+        for (subject, sentence) in proposed.take(MAX_PROPOSALS) {
+            self.add_proposal(subject, sentence, text, position, facts);
         }
         let recommended: Vec<OfferedOption> =
             options::find_options(text).into_iter().filter(|offer| offer.is_recommended).collect();
@@ -166,9 +165,11 @@ impl DecisionExtractor {
         let mut answers = forms::form_answers(text);
         let is_form = !answers.is_empty();
         let offered = self.take_offered();
-        answers.extend(numbered::numbered_answers(&offered.numbered_questions, text));
-        self.add_answers(&answers, position, facts);
         let is_plan = plans::is_plan(text);
+        if !is_plan {
+            answers.extend(numbered::numbered_answers(&offered.numbered_questions, text));
+        }
+        self.add_answers(&answers, position, facts);
         if is_plan {
             self.add_plan(text, position, facts);
         }
@@ -176,7 +177,7 @@ impl DecisionExtractor {
             let lines = prose::human_prose(text);
             let sentences = sentences::split_sentences(&lines);
             let known = facts.len();
-            let has_chosen = self.apply_reply(text, &sentences, &offered, position, facts);
+            let has_chosen = answers.is_empty() && self.apply_reply(text, &sentences, &offered, position, facts);
             let has_settled = facts.len() > known;
             if answers.is_empty() {
                 // The words that choose an option are no statement of their own.
@@ -238,11 +239,15 @@ impl DecisionExtractor {
     ) -> bool {
         let mut open = std::mem::take(&mut self.open_proposals);
         let chosen = offered.chosen(text, &self.earlier_options);
-        if !offered.options.is_empty() {
-            self.earlier_options.clone_from(&offered.options);
-        }
+        // What was chosen is no longer open, and nobody refers to a list of long ago.
+        let is_left_open = chosen.is_empty() && !offered.options.is_empty();
+        self.earlier_options = if is_left_open { offered.options.clone() } else { Vec::new() };
         if !chosen.is_empty() {
-            self.add_chosen(&chosen, &open, position, facts);
+            let is_listed = |known: &TrackedDecision| {
+                offered.options.iter().any(|option| is_same_name(&option.title, &known.subject))
+            };
+            let listed: Vec<TrackedDecision> = open.iter().filter(|known| is_listed(known)).cloned().collect();
+            self.add_chosen(&chosen, &listed, position, facts);
             self.open_proposals = open;
             return true;
         }
@@ -479,6 +484,17 @@ pub(super) fn first_human_sentence(text: &str) -> Option<&str> {
 /// The sentences of a model's prose.
 pub(super) fn assistant_sentences(text: &str) -> Vec<&str> {
     sentences::sentence_texts(&prose::prose_lines(text)).collect()
+}
+
+/// The last lines of a text. If they begin inside a code block, its start is added.
+fn last_part(text: &str) -> String {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(MAX_REPLIED_BYTES));
+    if start == 0 {
+        return text.to_owned();
+    }
+    let start = text[start..].find('\n').map_or(start, |end| start + end + 1);
+    let is_code = text[..start].lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1;
+    format!("{}{}", if is_code { "```\n" } else { "" }, &text[start..])
 }
 
 /// Extracts the rules of a long text, of which the rest is not examined.

@@ -1,7 +1,6 @@
 //! Questions with a number or letter each, and replies that answer them in the same way.
 
 use rethread_model::clip;
-use serde::{Deserialize, Serialize};
 
 use super::forms::{AnsweredForm, answered};
 use super::prose::prose_lines;
@@ -16,7 +15,7 @@ const MAX_ANSWER_WORDS: usize = 14;
 const FIRST_LETTER: u32 = 101;
 
 /// A numbered question that waits for an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct NumberedQuestion {
     number: u32,
     text: String,
@@ -42,8 +41,13 @@ pub(super) fn numbered_questions(text: &str) -> Vec<NumberedQuestion> {
 
 /// The answers of a reply to numbered questions, one per line or in one line: `1. yes 2) postgres`, `1 yes, 2 later`.
 pub(super) fn numbered_answers(questions: &[NumberedQuestion], reply: &str) -> Vec<AnsweredForm> {
-    let mut found = Vec::new();
-    for line in reply.lines().filter(|_| !questions.is_empty()) {
+    let mut found: Vec<AnsweredForm> = Vec::new();
+    // A reply that begins with something else may quote a list.
+    let begins = reply.lines().map(str::trim).find(|line| !line.is_empty());
+    if questions.is_empty() || begins.is_none_or(|line| answer_parts(questions, line).is_empty()) {
+        return found;
+    }
+    for line in reply.lines() {
         let parts = answer_parts(questions, line.trim());
         for (at, (number, start)) in parts.iter().enumerate() {
             let end = parts.get(at + 1).map_or(line.trim().len(), |(_, next)| *next);
@@ -53,6 +57,7 @@ pub(super) fn numbered_answers(questions: &[NumberedQuestion], reply: &str) -> V
             if let Some(question) = questions.iter().find(|question| question.number == *number)
                 && answer.split_whitespace().count() <= MAX_ANSWER_WORDS
                 && !repeats(&question.text, answer)
+                && !found.iter().any(|known| known.question == question.text)
             {
                 found.push(answered(&question.text, answer));
             }

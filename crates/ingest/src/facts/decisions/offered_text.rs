@@ -59,7 +59,7 @@ impl OfferedText {
         let listed = if self.options.is_empty() && names_option { earlier } else { &self.options };
         // A list may only enumerate something; then the reply has to be a choice and nothing else.
         let is_short = reply.split_whitespace().count() <= MAX_BARE_CHOICE_WORDS;
-        let may_choose = self.offers_choice || names_option || is_short;
+        let may_choose = self.offers_choice || names_option || (is_short && !self.asks_for_work);
         let keys = if may_choose { options::chosen_keys(reply) } else { Vec::new() };
         let named = |option: &OfferedOption| (option.title.clone(), option.text.clone());
         let chosen: Vec<(String, String)> =

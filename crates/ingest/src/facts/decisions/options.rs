@@ -15,6 +15,8 @@ use crate::facts::pattern::CuePattern;
 
 /// Maximum number of options in a list.
 const MAX_OPTIONS: usize = 8;
+/// A reply of so few words may be a name and nothing else.
+const MAX_NAME_WORDS: usize = 4;
 /// Maximum number of words in the title of an option that no name starts.
 const MAX_TITLE_WORDS: usize = 8;
 /// Maximum length of a stored option or question, in characters.
@@ -23,8 +25,17 @@ const MAX_TEXT_CHARS: usize = 240;
 /// A longer reply is an instruction of its own.
 const MAX_REPLY_WORDS: usize = 12;
 /// With one of these a reply may speak against what it names.
-const DENYING_WORDS: [&str; 12] =
-    ["not", "no", "don't", "dont", "never", "neither", "both", "why", "what", "how", "instead", "than"];
+const DENYING_WORDS: [&str; 31] = [
+    "not", "no", "don't", "dont", "never", "neither", "both", "why", "what", "how", "instead", "than", "except",
+    "without", "hate", "broken", "crash", "crashed", "crashes", "fails", "failed", "failing", "error", "errors",
+    "weird", "wrong", "slow", "again", "still", "bug", "anything",
+];
+/// With one of these a reply chooses what it names.
+const CHOOSING_WORDS: [&str; 30] = [
+    "use", "go", "with", "take", "prefer", "like", "fine", "please", "pls", "let's", "lets", "pick", "choose", "ok",
+    "okay", "better", "want", "then", "yes", "yeah", "do", "try", "enough", "good", "i'd", "just", "it", "keep",
+    "sounds", "makes",
+];
 /// Words of a question that any alternative may have.
 const COMMON_WORDS: &str = "the and for you want would like prefer should use using with this that have keep just make here then them they what which \
     when where how are was will can could does did our your its it's only also instead now one first second add both into from i'd i'll \
@@ -186,7 +197,19 @@ pub(super) fn chosen_keys(text: &str) -> Vec<String> {
         return Vec::new();
     };
     let Some(found) = TAKES.as_ref().and_then(|takes| takes.captures(line)) else { return Vec::new() };
-    let rest = found.name("rest").map_or("", |rest| rest.as_str().trim());
+    let rest = found.name("rest").map_or("", |rest| rest.as_str());
+    // "3.12", "2,000 rows" and "b-tree" are not keys.
+    let mut after = rest.chars();
+    if after.next().is_some_and(|c| !c.is_whitespace()) && after.next().is_some_and(|c| c.is_alphanumeric()) {
+        return Vec::new();
+    }
+    // A list of its own is a list of tasks.
+    let items = text.lines().filter(|line| line.trim_start().starts_with(|c: char| c.is_ascii_digit())).count();
+    let bare = rest.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    if items > 1 || (rest.starts_with(['.', ')', ':']) && is_task(&bare)) {
+        return Vec::new();
+    }
+    let rest = rest.trim();
     let follows = FOLLOWS.as_ref().is_some_and(|follows| follows.is_match(rest));
     if found.name("named").is_none() && !follows {
         return Vec::new();
@@ -216,6 +239,9 @@ pub(super) fn described_option<'a>(text: &str, options: &'a [OfferedOption]) -> 
     let sentence = split_sentences(&[line]).first()?.text.to_owned();
     let reply = words_of(&sentence);
     if reply.len() > MAX_REPLY_WORDS || reply.iter().any(|word| DENYING_WORDS.contains(&word.as_str())) {
+        return None;
+    }
+    if !is_choosing(&reply) {
         return None;
     }
     let titles: Vec<Vec<String>> = options.iter().map(|option| content_words(&option.title)).collect();
@@ -275,6 +301,9 @@ fn described_alternative(text: &str, question: &str) -> Option<String> {
     if reply.len() > MAX_REPLY_WORDS || reply.iter().any(|word| DENYING_WORDS.contains(&word.as_str())) {
         return None;
     }
+    if !is_choosing(&reply) {
+        return None;
+    }
     let own = |side: &[String], other: &[String]| -> Vec<String> {
         side.iter().filter(|word| reply.contains(word) && !other.contains(word)).cloned().collect()
     };
@@ -284,6 +313,11 @@ fn described_alternative(text: &str, question: &str) -> Option<String> {
         (true, false) => Some(second_own.join(" ")),
         _ => None,
     }
+}
+
+/// Whether a reply consists of a name, or has a word with which people choose.
+fn is_choosing(reply: &[String]) -> bool {
+    reply.len() <= MAX_NAME_WORDS || reply.iter().any(|word| CHOOSING_WORDS.contains(&word.as_str()))
 }
 
 fn words_of(text: &str) -> Vec<String> {
@@ -319,6 +353,8 @@ mod tests {
         assert_eq!(described_option("postgres is fine", &found).map(|one| one.title.as_str()), Some("postgres"));
         assert_eq!(described_option("the first one, please", &found).map(|one| one.title.as_str()), Some("redis"));
         assert_eq!(described_option("not redis", &found), None);
+        assert_eq!(described_option("redis crashed again", &found), None);
+        assert_eq!(described_option("anything except redis", &found), None);
         assert_eq!(described_option("redis and postgres", &found), None);
         let found = find_options("Two options:\n**1. Threads (recommended)** — fast\n**2. Processes** — slow");
         assert!(found[0].is_recommended && found[0].title == "threads" && found[1].key == "2");
@@ -345,6 +381,10 @@ mod tests {
             ("a test", ""),
             ("2 tests fail", ""),
             ("1?", ""),
+            ("3.12", ""),
+            ("b-tree please", ""),
+            ("2,000 rows is too slow", ""),
+            ("1. fix the login page first\n2. then the docs", ""),
         ] {
             assert_eq!(chosen_keys(text).concat(), key, "{text}");
         }

@@ -52,6 +52,9 @@ pub(super) fn planned_decisions(plan: &str) -> Vec<PlannedDecision> {
     let mut found = Vec::new();
     let (mut section, mut in_code) = (None, false);
     for line in plan.lines() {
+        if found.len() >= MAX_DECISIONS {
+            break;
+        }
         let line = line.trim();
         in_code ^= line.starts_with("```");
         if in_code || line.is_empty() {
@@ -80,7 +83,7 @@ impl PlannedDecision {
     fn chosen(text: &str) -> Self {
         let bare = text.replace("**", "");
         Self {
-            subject: plan_subject(bare.split(". ").next().unwrap_or(&bare)),
+            subject: plan_subject(bare.split(". ").next().unwrap_or(&bare)).trim_end_matches('.').to_owned(),
             detail: clip(&bare, MAX_DETAIL_CHARS).into_owned(),
             reason: None,
             state: FactState::Confirmed,
@@ -154,7 +157,11 @@ fn planned_item(line: &str) -> Option<(String, String, Option<String>)> {
             return None;
         }
         let reason = rest.first().filter(|reason| !reason.is_empty()).map(|reason| clip(reason, 240).into_owned());
-        return Some((plan_subject(subject), format!("{subject}: {chosen}").replace("**", ""), reason));
+        return Some((
+            plan_subject(subject),
+            clip(&format!("{subject}: {chosen}").replace("**", ""), MAX_DETAIL_CHARS).into_owned(),
+            reason,
+        ));
     }
     let bullet = line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')']);
     let bullet = if bullet.len() < line.len() {

@@ -61,6 +61,17 @@ fn agrees(masked: &str) -> bool {
         && words.iter().all(|word| is_in(ACCEPTING_WORDS, word) || is_in(FILLING_WORDS, word))
 }
 
+/// Whether a reply starts with a word of agreement, but goes on about something else.
+fn continues_otherwise(masked: &str) -> bool {
+    static OTHERWISE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^(?:exactly|perfect|build it|implement it|ship it|love the) (?:the same|storm|failed|fails|\w+ (?:failed|again|is broken))|^(?:yes|yeah|yep|ok),? i (?:saw|see|know|get|got|had|have)\b|
+                \bexcept\b|\b(?:failed|error|errors|broken|crashed)\b",
+        )
+    });
+    OTHERWISE.as_ref().is_none_or(|otherwise| otherwise.is_match(masked))
+}
+
 /// Classifies a reply by its first sentence.
 pub(super) fn classify_reply(first: &ProseSentence<'_>) -> Option<ProposalReply> {
     static TAKES_BACK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
@@ -79,6 +90,9 @@ pub(super) fn classify_reply(first: &ProseSentence<'_>) -> Option<ProposalReply>
     let takes_back =
         |table: &LazyLock<Option<CuePattern>>| table.as_ref().is_none_or(|back| back.is_match(&first.masked));
     if first.is_question() || takes_back(&TAKES_BACK) {
+        return None;
+    }
+    if continues_otherwise(&first.masked) {
         return None;
     }
     let worded = TABLE.iter().find(|(row, _)| row.is_match(&first.masked));
@@ -179,6 +193,9 @@ mod tests {
             ("happy. start", Some(Accepts)),
             ("acceptable, 17 is ok for us", Some(Accepts)),
             ("start the server", None),
+            ("exactly the same error again", None),
+            ("build it failed with exit 1", None),
+            ("everything is fine except the pnpm part", None),
             ("good point about the cache", None),
             ("sounds good, but keep it small", Some(Accepts)),
             ("perfect, do that", Some(Accepts)),
