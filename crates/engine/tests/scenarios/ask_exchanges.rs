@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
-use rethread_engine::{AskError, AskRequest, Engine, ProjectAnswer, SessionScope};
+use rethread_engine::{AskError, AskRequest, DecisionRequest, Engine, ProjectAnswer, SessionScope};
 use rethread_testing::{TestHome, TranscriptBuilder};
 use serde_json::json;
 
@@ -129,6 +129,41 @@ fn options_of_a_form_that_were_not_selected_are_known() {
     let home = home_with(&[call.line(result).assistant("I will use that.")]);
     check(&home, "can I use GORM for this?", "→ sqlc (not GORM, ent)");
     check(&home, "sqlc or ent?", "→ sqlc");
+}
+
+/// A session in which a tool returns a plan with this text.
+fn session_with_plan(tool: &str, said: &str, plan: &str) -> TranscriptBuilder {
+    let call = session(1).user("plan the storage").tool_call("toolu_plan", tool, &json!({"plan": plan}));
+    let result = json!({
+        "type": "user",
+        "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_plan", "content": said},
+        ]},
+        "toolUseResult": {"plan": plan, "isAgent": false, "filePath": "/plans/a.md"},
+    });
+    call.line(result).assistant("Starting.")
+}
+
+#[test]
+fn an_approved_plan_is_decided_and_its_secrets_are_removed() {
+    let filler = "The store is slow and has to be split. ".repeat(400);
+    let secret = format!("sk-ant-api03-{}", "abcDEF123_".repeat(9));
+    let start = "# Store\n\n## Approach\n\nOne Lindwurm table per tenant.\n\n## Context\n";
+    let (cut, rest) = filler.split_at(7_930 - start.len());
+    let plan = format!("{start}{cut}\nkey {secret}\n{rest}");
+    let home = home_with(&[session_with_plan(
+        "ExitPlanMode",
+        "User has approved your plan. You can now start coding.",
+        &plan,
+    )]);
+    check(&home, "what did we decide about the Lindwurm table?", "One Lindwurm table per tenant");
+    let stored = std::fs::read(home.path(".rethread/memory.db")).unwrap();
+    let holds = |part: &[u8]| stored.windows(part.len()).any(|window| window == part);
+    assert!(!holds(b"sk-ant-api03-abcDEF"));
+    // Another tool may return a plan too, without an approval.
+    let home = home_with(&[session_with_plan("mcp__board__plan", "{}", &plan)]);
+    let decisions = home.engine().facts().decisions(&DecisionRequest::default()).unwrap();
+    assert!(decisions.iter().all(|decision| !decision.statement.contains("Lindwurm")));
 }
 
 #[test]

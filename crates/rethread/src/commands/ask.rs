@@ -36,7 +36,7 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
         let is_unknown = failure.kind == FailureKind::UnknownReference && is_unquoted;
         if is_unknown {
             failure.hint(format!(
-                "to ask about this project: rethread ask '{} {}'",
+                "to ask about this project, quote the question: rethread ask \"{} {}\"",
                 args.first,
                 args.question.join(" ")
             ))

@@ -84,17 +84,21 @@ fn classify_part(
     if is_item || is_ordinary {
         return None;
     }
-    // Something may be put off, left out of a commit, or be tried again.
-    static PASSING: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
-        compile_pattern(r"\b(?:try again|out of (?:the|this|that) (?:commit|pr|branch|diff)|for now)\b")
-    });
-    if PASSING.as_ref().is_some_and(|passing| passing.is_match(masked)) && kind != StatementKind::Rejects {
+    if is_passing(masked) && kind != StatementKind::Rejects {
         return None;
     }
     let name = |span: Option<Range<usize>>| span_name(text.get(span?)?);
     let other =
         name(spans.other.clone()).filter(|_| kind != StatementKind::Forbids || is_replacement(masked, spans.other));
     Some(ClassifiedStatement { kind, subject: name(spans.subject), other })
+}
+
+/// Whether something is put off, left out of a commit, or tried again.
+fn is_passing(masked: &str) -> bool {
+    static PASSING: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        compile_pattern(r"\b(?:try again|out of (?:the|this|that) (?:commit|pr|branch|diff)|for now)\b")
+    });
+    PASSING.as_ref().is_some_and(|passing| passing.is_match(masked))
 }
 
 /// The part of a question that is a polite request for a certain way: "can you use X instead?"

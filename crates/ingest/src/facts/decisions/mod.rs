@@ -52,6 +52,8 @@ const MAX_DECISIONS: usize = 16;
 const MAX_PROPOSALS: usize = 8;
 /// Maximum number of rules that are taken from one long text.
 const MAX_LONG_RULES: usize = 8;
+/// A longer reply to a question for facts says more than the facts.
+const MAX_FACT_WORDS: usize = 10;
 /// How much of the end of a model's text is kept until the human replies, in bytes.
 const MAX_REPLIED_BYTES: usize = 6_000;
 
@@ -179,7 +181,9 @@ impl DecisionExtractor {
             let known = facts.len();
             let has_chosen = answers.is_empty() && self.apply_reply(text, &sentences, &offered, position, facts);
             let has_settled = facts.len() > known;
-            if answers.is_empty() {
+            // "No, not esbuild" says what is the case if the text asked for the cause.
+            let is_fact = offered.asks_for_facts && text.split_whitespace().count() <= MAX_FACT_WORDS;
+            if answers.is_empty() && !is_fact {
                 // The words that choose an option are no statement of their own.
                 let rest = if has_chosen { sentences.get(1..).unwrap_or_default() } else { &sentences };
                 let known = facts.len();
@@ -239,7 +243,7 @@ impl DecisionExtractor {
     ) -> bool {
         let mut open = std::mem::take(&mut self.open_proposals);
         let chosen = offered.chosen(text, &self.earlier_options);
-        // What was chosen is no longer open, and nobody refers to a list of long ago.
+        // What was chosen is no longer open, and a list of long ago is not meant.
         let is_left_open = chosen.is_empty() && !offered.options.is_empty();
         self.earlier_options = if is_left_open { offered.options.clone() } else { Vec::new() };
         if !chosen.is_empty() {

@@ -6,7 +6,7 @@ const MAX_NAME_WORDS: usize = 6;
 /// Words that end the name of an option.
 const OPTION_STOP_WORDS: &str = "for because since so as due otherwise in on at when which that where but and instead rather over here now \
     then please pls to from until unless if while also too by per already not everywhere again anyway is are it \
-    we you i they than across after before only yet plus or will should";
+    we you i they than across after before only yet plus or will should nevertheless after all";
 
 /// Words that end the name of a preference.
 const PREFERENCE_STOP_WORDS: &str =

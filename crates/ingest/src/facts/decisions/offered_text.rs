@@ -1,10 +1,14 @@
 //! What a model's text offers to the human who replies to it.
 
+use std::sync::LazyLock;
+
 use rethread_model::clip;
 
+use super::cues::compile_pattern;
 use super::numbered::{NumberedQuestion, numbered_questions};
 use super::offers::{ModelOffer, TextEnding, text_ending};
 use super::options::{self, OfferedOption};
+use crate::facts::pattern::CuePattern;
 
 /// Maximum length of a reply that is stored with its question, in characters.
 const MAX_REPLY_CHARS: usize = 160;
@@ -13,6 +17,10 @@ const MAX_BARE_CHOICE_WORDS: usize = 8;
 
 /// What a reply to a text can answer, choose, accept or decline.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says whether the text does one thing, independently of the others"
+)]
 pub(super) struct OfferedText {
     /// Options that it lists.
     pub(super) options: Vec<OfferedOption>,
@@ -27,8 +35,21 @@ pub(super) struct OfferedText {
     pub(super) recommendation: Option<ModelOffer>,
     /// Whether it asks to do some work.
     pub(super) asks_for_work: bool,
+    /// Whether it asks what is the case, not what is wanted.
+    pub(super) asks_for_facts: bool,
     /// Whether it asks what should be different.
     pub(super) asks_for_changes: bool,
+}
+
+/// Whether the last line of a text asks about a failure, or what the human did or has.
+fn asks_for_facts(text: &str) -> bool {
+    static FACTS: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:cause|problem|issue|culprit|reason|failed?|failing|broken|did you|have you|do you have|are you (?:using|on|running|seeing)|is (?:it|that) installed)\b.*\?\W*$",
+        )
+    });
+    let last = text.trim_end().lines().next_back().unwrap_or_default();
+    FACTS.as_ref().is_some_and(|facts| facts.is_match(last))
 }
 
 impl OfferedText {
@@ -40,6 +61,7 @@ impl OfferedText {
             question: options::either_or_question(text),
             numbered_questions: numbered_questions(text),
             asks_for_work: ending == TextEnding::Work,
+            asks_for_facts: asks_for_facts(text),
             asks_for_changes: matches!(ending, TextEnding::AsksForChanges(_)),
             options,
             ..Self::default()

@@ -6,6 +6,7 @@ use rethread_model::clip;
 
 use super::cues::compile_pattern;
 use super::design::{described_design, title};
+use super::names::leading_name;
 use super::options::OfferedOption;
 use super::prose::prose_lines;
 use super::sentences::{ProseSentence, split_sentences};
@@ -76,7 +77,7 @@ pub(super) fn text_ending(text: &str, options: &[OfferedOption]) -> TextEnding {
             let described = design_offer(text).filter(|design| !design.text.contains(last.text));
             let text =
                 described.map_or_else(|| last.text.to_owned(), |design| format!("{} {}", last.text, design.text));
-            TextEnding::Offer(offer_of(way, &text))
+            TextEnding::Offer(offer_of(&way_name(way), &text))
         }
         None => TextEnding::Open,
     }
@@ -160,6 +161,15 @@ fn asked_way<'a>(sentence: &ProseSentence<'a>) -> Option<AskedWay<'a>> {
     } else {
         (!sentence.text.contains(" or ")).then_some(AskedWay::Named(asked))
     }
+}
+
+/// The name of what a way brings in: "switch to pnpm for the jobs" is about pnpm.
+fn way_name(way: &str) -> String {
+    static BRINGS: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        compile_pattern(r"^(?:use|add|install|switch to|go with|adopt|introduce|migrate to|move to|pull in|bring in) ")
+    });
+    let rest = BRINGS.as_ref().and_then(|brings| brings.find(way)).and_then(|brings| way.get(brings.end()..));
+    rest.and_then(|rest| leading_name(rest, rest)).unwrap_or_else(|| way.to_owned())
 }
 
 /// Whether what is asked for only refers to the text before: "clean that up", "update the test file as well".
@@ -275,7 +285,7 @@ mod tests {
     #[test]
     fn a_way_that_is_asked_for_is_named() {
         for (text, expected) in [
-            ("Done.\n\nShould I switch to `pnpm` for the CI jobs?", Some("switch to `pnpm` for the ci jobs")),
+            ("Done.\n\nShould I switch to `pnpm` for the CI jobs?", Some("pnpm")),
             ("Want me to keep the old route?", Some("keep the old route")),
             ("If you want, I can replace the loop with a stream.", Some("replace the loop with a stream")),
             ("Want me to commit this?", None),

@@ -200,7 +200,7 @@ pub(super) fn chosen_keys(text: &str) -> Vec<String> {
     let rest = found.name("rest").map_or("", |rest| rest.as_str());
     // "3.12", "2,000 rows" and "b-tree" are not keys.
     let mut after = rest.chars();
-    if after.next().is_some_and(|c| !c.is_whitespace()) && after.next().is_some_and(|c| c.is_alphanumeric()) {
+    if after.next().is_some_and(|c| !c.is_whitespace()) && after.next().is_some_and(char::is_alphanumeric) {
         return Vec::new();
     }
     // A list of its own is a list of tasks.

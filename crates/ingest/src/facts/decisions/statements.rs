@@ -115,6 +115,9 @@ static DROPPED_FOR: LazyLock<Option<CuePattern>> =
 
 /// The decision in a sentence, if there is one.
 pub(super) fn find_decision(sentence: &ProseSentence<'_>) -> Option<StatedDecision> {
+    if let Some(chosen) = taken_up_again(sentence) {
+        return Some(StatedDecision { chosen, rejected: None, state: FactState::Confirmed });
+    }
     if !is_statement(sentence) {
         return None;
     }
@@ -138,6 +141,22 @@ pub(super) fn find_decision(sentence: &ProseSentence<'_>) -> Option<StatedDecisi
         }
     });
     worded.or_else(|| find_contrast(sentence))
+}
+
+/// What is allowed again, however hesitantly it is said: "hmm, ok, use redis after all", "I changed my mind, redis is fine".
+fn taken_up_again(sentence: &ProseSentence<'_>) -> Option<String> {
+    static AGAIN: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:use|take|keep|go (?:back )?(?:with|to)|let's use) (?P<one>[\w.@/+`-]+(?: [\w.@/+`-]+)?) after all\b|
+                \bchanged my mind[,.:;]? (?:and )?(?P<two>[\w.@/+`-]+) (?:is|are) (?:fine|ok|okay|good|allowed)\b",
+        )
+    });
+    if sentence.is_question() {
+        return None;
+    }
+    let found = AGAIN.as_ref()?.captures(&sentence.masked)?;
+    let name = found.name("one").or(found.name("two"))?;
+    leading_name(sentence.text.get(name.range())?, name.as_str())
 }
 
 /// A contrast that is the whole sentence: "drizzle, not prisma", "tabs over spaces please".
@@ -287,6 +306,8 @@ mod tests {
             ("change of plan: opaque tokens instead of JWT", "+opaque tokens / jwt"),
             ("final decision: back to sqlite instead of rocksdb", "+sqlite / rocksdb"),
             ("use sqlite for the index", "+sqlite"),
+            ("hmm wait, ok use Redis after all", "+redis"),
+            ("I changed my mind, Redis is fine", "+redis"),
             ("actually use pnpm instead", "+pnpm"),
             ("swap moment for dayjs", "+dayjs / moment"),
             ("drop webpack in favour of vite", "+vite / webpack"),
