@@ -1,5 +1,6 @@
 //! Reduces a text to what its author wrote: without code, quotes, logs, tables and pasted documents.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::facts::pattern::CuePattern;
@@ -40,6 +41,7 @@ pub(super) fn prose_lines(text: &str) -> Vec<&str> {
     let mut kept = Vec::new();
     let mut fence: Option<&str> = None;
     let mut tag: Option<String> = None;
+    let closed = closing_tag_names(text);
     for line in text.lines() {
         let trimmed = line.trim();
         let is_fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
@@ -51,7 +53,7 @@ pub(super) fn prose_lines(text: &str) -> Vec<&str> {
             fence = trimmed.get(..3);
         } else if let Some(name) = opening_tag_name(trimmed) {
             let end = format!("</{name}>");
-            let is_closed = trimmed.contains(&end) || !text.contains(&end);
+            let is_closed = trimmed.contains(&end) || !closed.contains(name);
             tag = (!is_closed).then_some(end);
         } else if is_prose(line) {
             kept.push(trimmed);
@@ -68,6 +70,17 @@ fn is_reported(line: &str) -> bool {
         CuePattern::new(r#"(?i)\b(say|says|said|told|writes|wrote|reads|states)\b[^"'“]{0,30}(["“]|:\s)"#)
     });
     line.contains(['"', '“', ':']) && REPORTED.as_ref().is_some_and(|reported| reported.is_match(line))
+}
+
+/// The names of all elements that end somewhere in a text. Collected once, because a text may have thousands of them.
+fn closing_tag_names(text: &str) -> HashSet<&str> {
+    let names = text.match_indices("</").filter_map(|(at, mark)| {
+        let rest = &text[at + mark.len()..];
+        rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_')
+            .filter(|end| rest[*end..].starts_with('>'))
+            .map(|end| &rest[..end])
+    });
+    names.collect()
 }
 
 /// The name of an element that starts the line.
