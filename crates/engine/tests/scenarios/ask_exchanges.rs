@@ -169,7 +169,7 @@ fn an_approved_plan_is_decided_and_its_secrets_are_removed() {
 #[test]
 fn unusual_questions_get_an_answer_or_none() {
     let home = home_with(&[session(1)
-        .user("why not Kafka? NATS wins: one binary, and nobody has to look after zookeeper")
+        .user("why not Kafka? NATS wins: one binary, and we need no zookeeper")
         .assistant("The bus uses NATS.")]);
     let engine = home.engine();
     for question in

@@ -1,4 +1,4 @@
-//! Patterns of wordings that are rarely found: a pattern is compiled and run only on a text that has the words of it.
+//! Patterns of wordings that are rarely found: a pattern is compiled and run only if the text has the words it needs.
 //!
 //! The words are derived from the pattern, so that the result is the same as without looking for them.
 

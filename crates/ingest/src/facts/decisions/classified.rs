@@ -18,7 +18,7 @@ const MIN_LIKELIHOOD: f64 = 0.76;
 const MIN_PREFERENCE_LIKELIHOOD: f64 = 0.65;
 /// A clause is taken out of its sentence, so the model has to be surer.
 const MIN_CLAUSE_LIKELIHOOD: f64 = 0.88;
-/// So is an item of a list.
+/// An item of a list is often a task, so the model has to be surer still.
 const MIN_ITEM_LIKELIHOOD: f64 = 0.92;
 /// Longer sentences are descriptions.
 const MAX_WORDS: usize = 45;

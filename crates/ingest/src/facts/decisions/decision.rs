@@ -22,6 +22,16 @@ pub(super) struct TrackedDecision {
     pub(super) evidence: Vec<u64>,
 }
 
+/// A decision as a form or a plan states it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WrittenDecision {
+    pub(super) subject: String,
+    pub(super) state: FactState,
+    /// The words that state it, such as a question and its answer.
+    pub(super) detail: String,
+    pub(super) reason: Option<String>,
+}
+
 /// Where something was stated.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct FactPosition {

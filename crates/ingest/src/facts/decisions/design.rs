@@ -8,7 +8,7 @@ use super::cues::compile_pattern;
 use super::names::leading_name;
 use super::proposals::{find_proposal, rejected_option};
 use super::prose::prose_lines;
-use super::sentences::{ProseSentence, split_sentences};
+use super::sentences::{ProseSentence, is_list_line, split_sentences};
 use crate::facts::pattern::CuePattern;
 
 /// Maximum length of the name of a design, in characters.
@@ -38,8 +38,8 @@ pub(super) fn described_design(text: &str) -> Option<DescribedDesign> {
         return None;
     }
     let lines = design_lines(text);
-    let is_work = |line: &String| orders_work(line);
-    if lines.iter().take(2).any(is_work) && lines.len() < 4 {
+    // A few lines with a piece of work in them describe a task.
+    if lines.len() < 4 && lines.iter().take(2).any(|line| orders_work(line)) {
         return None;
     }
     let first = lines.first()?;
@@ -79,12 +79,12 @@ fn design_lines(text: &str) -> Vec<String> {
             continue;
         }
         // A bold title has one list or paragraph below it.
-        is_skipped &= is_below_heading || !std::mem::take(&mut follows_gap) || is_list_item(line);
+        is_skipped &= is_below_heading || !std::mem::take(&mut follows_gap) || is_list_line(line);
         let label = line.trim_start_matches(['*', '-', ' ']).split([':', '*']).next().unwrap_or_default();
         if is_skipped || is_side_topic(label) {
             continue;
         }
-        let is_item = is_list_item(line);
+        let is_item = is_list_line(line);
         // What ends with a colon announces the lines below it.
         let is_said = |one: &ProseSentence<'_>| !one.is_question() && !one.text.ends_with(':');
         for sentence in split_sentences(&[line]).into_iter().filter(is_said) {
@@ -110,12 +110,6 @@ pub(super) fn title(line: &str) -> Option<&str> {
     let is_bold =
         line.starts_with("**") && line.trim_end_matches(':').ends_with("**") && line.matches("**").count() == 2;
     (line.starts_with('#') || is_bold).then(|| line.trim_matches(['#', '*', ':', ' ']))
-}
-
-fn is_list_item(line: &str) -> bool {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let is_numbered = (1..=2).contains(&digits) && line[digits..].starts_with(['.', ')']);
-    is_numbered || line.starts_with("- ") || line.starts_with("* ") || line.starts_with("• ")
 }
 
 /// The first title that names something.

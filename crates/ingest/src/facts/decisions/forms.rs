@@ -7,6 +7,7 @@ use regex::Regex;
 use rethread_model::{FactState, clip};
 
 use super::cues::compile_pattern;
+use super::decision::WrittenDecision;
 use super::reasons::reason_for;
 use super::sentences::split_sentences;
 use crate::facts::pattern::CuePattern;
@@ -27,16 +28,6 @@ pub(super) struct AnsweredForm {
     pub(super) answer: String,
     /// The options that were not selected, as listed after the answer.
     pub(super) others: Option<String>,
-}
-
-/// What an answer decides.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FormDecision {
-    pub(super) subject: String,
-    pub(super) state: FactState,
-    /// The question and its answer.
-    pub(super) detail: String,
-    pub(super) reason: Option<String>,
 }
 
 /// The questions of a form with the answers that a human selected or typed.
@@ -109,7 +100,7 @@ fn is_question(text: &str) -> bool {
 }
 
 /// The decision in an answer; `None` if the answer only selects a task, gives information or asks back.
-pub(super) fn form_decision(form: &AnsweredForm) -> Option<FormDecision> {
+pub(super) fn form_decision(form: &AnsweredForm) -> Option<WrittenDecision> {
     static TASK: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"\b(?:like me to (?:do|review|work|start|focus|look|tackle|help)|do next|work on next|start with|
@@ -141,7 +132,7 @@ pub(super) fn form_decision(form: &AnsweredForm) -> Option<FormDecision> {
         None => (answer_subject(&form.question, &answer), FactState::Confirmed),
     };
     let reason = split_sentences(&[answer.as_str()]).first().and_then(|sentence| reason_for(&subject, sentence));
-    Some(FormDecision { subject, state, detail, reason })
+    Some(WrittenDecision { subject, state, detail, reason })
 }
 
 fn strip_recommendation(answer: &str) -> String {

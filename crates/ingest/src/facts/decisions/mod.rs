@@ -9,6 +9,7 @@ mod cues;
 mod decision;
 mod design;
 mod forms;
+mod instructions;
 mod names;
 mod numbered;
 mod offered_text;
@@ -31,8 +32,7 @@ use serde::{Deserialize, Serialize};
 use conversation::ConversationState;
 pub use conversation::{ConversationSentence, conversation_sentences};
 pub(super) use cues::may_diagnose;
-use decision::{FactPosition, TrackedDecision, preference_fact};
-use forms::AnsweredForm;
+use decision::{FactPosition, TrackedDecision, WrittenDecision, preference_fact};
 use names::is_same_name;
 use offered_text::OfferedText;
 use offers::ModelOffer;
@@ -50,9 +50,7 @@ use super::sentence_model::{SentenceContext, StatementKind};
 const MAX_DECISIONS: usize = 16;
 /// Maximum number of proposals that wait for an answer.
 const MAX_PROPOSALS: usize = 8;
-/// Maximum number of rules that are taken from one long text.
-const MAX_LONG_RULES: usize = 8;
-/// A longer reply to a question for facts says more than the facts.
+/// A longer reply to a question about facts may also decide something.
 const MAX_FACT_WORDS: usize = 10;
 /// How much of the end of a model's text is kept until the human replies, in bytes.
 const MAX_REPLIED_BYTES: usize = 6_000;
@@ -91,7 +89,7 @@ impl DecisionExtractor {
         let context = self.conversation.context(entry);
         match entry.kind {
             EntryKind::Prompt | EntryKind::Answer => self.extract_human(&entry.text, context, position, facts),
-            EntryKind::Note => extract_note(&entry.text, position, facts),
+            EntryKind::Note => instructions::extract_note(&entry.text, position, facts),
             EntryKind::AssistantText => self.extract_assistant(&entry.text, position, facts),
             EntryKind::Call => self.has_worked = true,
             _ => {}
@@ -164,53 +162,60 @@ impl DecisionExtractor {
     }
 
     fn extract_human(&mut self, text: &str, context: SentenceContext, position: FactPosition, facts: &mut Vec<Fact>) {
-        let mut answers = forms::form_answers(text);
-        let is_form = !answers.is_empty();
         let offered = self.take_offered();
-        let is_plan = plans::is_plan(text);
-        if !is_plan {
+        if plans::is_plan(text) {
+            self.add_written(plans::planned_decisions(text), position, facts);
+        } else {
+            let mut answers = forms::form_answers(text);
             answers.extend(numbered::numbered_answers(&offered.numbered_questions, text));
-        }
-        self.add_answers(&answers, position, facts);
-        if is_plan {
-            self.add_plan(text, position, facts);
-        }
-        if !is_form && !is_plan {
-            let lines = prose::human_prose(text);
-            let sentences = sentences::split_sentences(&lines);
-            let known = facts.len();
-            let has_chosen = answers.is_empty() && self.apply_reply(text, &sentences, &offered, position, facts);
-            let has_settled = facts.len() > known;
-            // "No, not esbuild" says what is the case if the text asked for the cause.
-            let is_fact = offered.asks_for_facts && text.split_whitespace().count() <= MAX_FACT_WORDS;
-            if answers.is_empty() && !is_fact {
-                // The words that choose an option are no statement of their own.
-                let rest = if has_chosen { sentences.get(1..).unwrap_or_default() } else { &sentences };
-                let known = facts.len();
-                self.extract_statements(rest, context, position, facts);
-                let first = sentences.first().filter(|_| has_settled && (has_chosen || facts.len() == known));
-                if let Some((first, made)) = first.and_then(|first| Some((first, replies::remark(first)?))) {
-                    let stated = StatedSentence { sentence: first, next: sentences.get(1) };
-                    self.add_decision(made, stated, position, facts);
-                }
-                extract_long_rules(text, position, facts);
+            if answers.is_empty() {
+                self.extract_reply(text, &offered, context, position, facts);
             }
+            self.add_written(answers.iter().filter_map(forms::form_decision), position, facts);
         }
         self.clear_question();
     }
 
-    fn add_answers(&mut self, answers: &[AnsweredForm], position: FactPosition, facts: &mut Vec<Fact>) {
-        for made in answers.iter().filter_map(forms::form_decision) {
+    fn add_written(
+        &mut self,
+        written: impl IntoIterator<Item = WrittenDecision>,
+        position: FactPosition,
+        facts: &mut Vec<Fact>,
+    ) {
+        for made in written {
             let choice = TrackedDecision::stated(made.subject, &made.detail, position);
             self.add(TrackedDecision { state: made.state, reason: made.reason, ..choice }, position, facts);
         }
     }
 
-    fn add_plan(&mut self, plan: &str, position: FactPosition, facts: &mut Vec<Fact>) {
-        for made in plans::planned_decisions(plan) {
-            let choice = TrackedDecision::stated(made.subject, &made.detail, position);
-            self.add(TrackedDecision { state: made.state, reason: made.reason, ..choice }, position, facts);
+    /// Extracts what a human's own words accept, choose, decline and state.
+    fn extract_reply(
+        &mut self,
+        text: &str,
+        offered: &OfferedText,
+        context: SentenceContext,
+        position: FactPosition,
+        facts: &mut Vec<Fact>,
+    ) {
+        let lines = prose::human_prose(text);
+        let sentences = sentences::split_sentences(&lines);
+        let known = facts.len();
+        let has_chosen = self.apply_reply(text, &sentences, offered, position, facts);
+        let has_settled = facts.len() > known;
+        // "No, not esbuild" says what is the case if the text asked for the cause.
+        if offered.asks_for_facts && text.split_whitespace().count() <= MAX_FACT_WORDS {
+            return;
         }
+        // The words that choose an option are no statement of their own.
+        let rest = if has_chosen { sentences.get(1..).unwrap_or_default() } else { &sentences };
+        let known = facts.len();
+        self.extract_statements(rest, context, position, facts);
+        let first = sentences.first().filter(|_| has_settled && (has_chosen || facts.len() == known));
+        if let Some((first, made)) = first.and_then(|first| Some((first, replies::remark(first)?))) {
+            let stated = StatedSentence { sentence: first, next: sentences.get(1) };
+            self.add_decision(made, stated, position, facts);
+        }
+        instructions::extract_long_rules(text, position, facts);
     }
 
     /// What the model's last text offers. An offer is what a reply answers, in place of the proposals before it.
@@ -499,35 +504,6 @@ fn last_part(text: &str) -> String {
     let start = text[start..].find('\n').map_or(start, |end| start + end + 1);
     let is_code = text[..start].lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1;
     format!("{}{}", if is_code { "```\n" } else { "" }, &text[start..])
-}
-
-/// Extracts the rules of a long text, of which the rest is not examined.
-fn extract_long_rules(text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
-    let lines = prose::long_prose(text);
-    let sentences = sentences::split_sentences(&lines);
-    let rules = sentences.iter().enumerate().filter_map(|(at, sentence)| {
-        let rule = rules::rule_in_long_text(sentence.text)?;
-        let stated = StatedSentence { sentence, next: sentences.get(at + 1) };
-        let preference =
-            StatedPreference { predicate: rule.predicate, subject: rule.subject, alternative: rule.instead };
-        Some(preference_fact(preference, stated, position))
-    });
-    for fact in rules.take(MAX_LONG_RULES) {
-        // The first and the last paragraph were examined already.
-        if !facts.iter().any(|known| known.line == fact.line && known.detail == fact.detail) {
-            facts.push(fact);
-        }
-    }
-}
-
-fn extract_note(text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
-    let text = text.trim_start_matches(['#', ' ']);
-    let lines = prose::human_prose(text);
-    for sentence in sentences::split_sentences(&lines) {
-        if let Some(preference) = preferences::preference_from_note(&sentence) {
-            facts.push(preference_fact(preference, StatedSentence { sentence: &sentence, next: None }, position));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ pub(super) enum TextEnding {
     Recommendation(ModelOffer),
     /// It asks to do some work.
     Work,
-    /// It asks nothing of the kind.
+    /// None of these.
     Open,
 }
 

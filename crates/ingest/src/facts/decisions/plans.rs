@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use rethread_model::{FactState, clip};
 
+use super::decision::WrittenDecision;
+use super::design::title;
 use super::names::is_task;
 use crate::parse::APPROVED_PLAN;
 
@@ -18,15 +20,6 @@ const MAX_SUBJECT_CHARS: usize = 60;
 const MAX_DETAIL_CHARS: usize = 240;
 /// A shorter text is not a plan.
 const MIN_PLAN_BYTES: usize = 200;
-
-/// A decision of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PlannedDecision {
-    pub(super) subject: String,
-    pub(super) detail: String,
-    pub(super) reason: Option<String>,
-    pub(super) state: FactState,
-}
 
 /// Whether a human's text is a plan to carry out.
 pub(super) fn is_plan(text: &str) -> bool {
@@ -48,7 +41,7 @@ enum PlanSection {
 }
 
 /// The decisions of a plan, in order.
-pub(super) fn planned_decisions(plan: &str) -> Vec<PlannedDecision> {
+pub(super) fn planned_decisions(plan: &str) -> Vec<WrittenDecision> {
     let mut found = Vec::new();
     let (mut section, mut in_code) = (None, false);
     for line in plan.lines() {
@@ -60,18 +53,18 @@ pub(super) fn planned_decisions(plan: &str) -> Vec<PlannedDecision> {
         if in_code || line.is_empty() {
             continue;
         }
-        if let Some(title) = heading(line) {
+        if let Some(title) = title(line) {
             section = section_kind(title);
             found.extend(planned_change(line, title));
         } else if section == Some(PlanSection::Approach) {
             section = None;
-            found.extend(is_sentence(line).then(|| PlannedDecision::chosen(line)));
+            found.extend(is_sentence(line).then(|| chosen(line)));
         } else if let Some(PlanSection::Decisions(state)) = section {
-            found.extend(planned_item(line).map(|(subject, detail, reason)| PlannedDecision {
+            found.extend(planned_item(line).map(|(subject, detail, reason)| WrittenDecision {
                 subject,
+                state,
                 detail,
                 reason,
-                state,
             }));
         }
     }
@@ -79,15 +72,14 @@ pub(super) fn planned_decisions(plan: &str) -> Vec<PlannedDecision> {
     found
 }
 
-impl PlannedDecision {
-    fn chosen(text: &str) -> Self {
-        let bare = text.replace("**", "");
-        Self {
-            subject: plan_subject(bare.split(". ").next().unwrap_or(&bare)).trim_end_matches('.').to_owned(),
-            detail: clip(&bare, MAX_DETAIL_CHARS).into_owned(),
-            reason: None,
-            state: FactState::Confirmed,
-        }
+/// The decision for what a text of a plan says.
+fn chosen(text: &str) -> WrittenDecision {
+    let bare = text.replace("**", "");
+    WrittenDecision {
+        subject: plan_subject(bare.split(". ").next().unwrap_or(&bare)).trim_end_matches('.').to_owned(),
+        detail: clip(&bare, MAX_DETAIL_CHARS).into_owned(),
+        reason: None,
+        state: FactState::Confirmed,
     }
 }
 
@@ -96,13 +88,13 @@ fn is_sentence(line: &str) -> bool {
 }
 
 /// The change that a heading names: "### 2. Validate ids", "## Fix: one query per page", "### Part 1: offsets".
-fn planned_change(line: &str, title: &str) -> Option<PlannedDecision> {
+fn planned_change(line: &str, title: &str) -> Option<WrittenDecision> {
     static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)^(?:(?:part )?\d{1,2}[.):]|part [a-h\d]:|(?:fix|approach|solution|design|strategy):) +(?P<change>.+)$").ok()
     });
     // The title of a whole plan may name the problem.
     let change = CHANGE.as_ref()?.captures(title).filter(|_| line.starts_with("##"))?.name("change")?.as_str();
-    (!is_step(change)).then(|| PlannedDecision::chosen(change))
+    (!is_step(change)).then(|| chosen(change))
 }
 
 /// Whether a heading names a step of work, without saying in which way it is done.
@@ -116,12 +108,6 @@ fn is_step(change: &str) -> bool {
     }
     let says_how = WAY.as_ref().is_some_and(|way| way.is_match(change));
     words < 3 || (is_task(&change.to_lowercase()) && !says_how)
-}
-
-fn heading(line: &str) -> Option<&str> {
-    let is_bold =
-        line.starts_with("**") && line.trim_end_matches(':').ends_with("**") && line.matches("**").count() == 2;
-    (line.starts_with('#') || is_bold).then(|| line.trim_matches(['#', '*', ':', ' ']))
 }
 
 fn section_kind(title: &str) -> Option<PlanSection> {

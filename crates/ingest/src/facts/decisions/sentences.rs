@@ -42,7 +42,7 @@ pub(super) fn sentence_texts<'a>(lines: &[&'a str]) -> impl Iterator<Item = &'a 
 }
 
 /// Whether a line starts with a bullet or a number.
-fn is_list_line(line: &str) -> bool {
+pub(super) fn is_list_line(line: &str) -> bool {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let is_numbered = (1..=2).contains(&digits) && line[digits..].starts_with(['.', ')']);
     is_numbered || (line.starts_with(['-', '*', '•', '+']) && !line.starts_with("**"))
