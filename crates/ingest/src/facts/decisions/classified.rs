@@ -10,16 +10,18 @@ use super::names::span_name;
 use super::polarity::is_against;
 use super::sentences::ProseSentence;
 use crate::facts::pattern::CuePattern;
-use crate::facts::sentence_model::{SentenceContext, SentenceGuess, StatementKind, find_spans, guess_kind};
+use crate::facts::sentence_model::{
+    SentenceContext, SentenceGuess, StatementKind, find_spans, guess_kind, is_known_language,
+};
 
 /// A statement is accepted if the model considers it at least this likely.
-const MIN_LIKELIHOOD: f64 = 0.76;
+const MIN_LIKELIHOOD: f64 = 0.65;
 /// A lasting wish is easily confused with a task.
-const MIN_PREFERENCE_LIKELIHOOD: f64 = 0.65;
+const MIN_PREFERENCE_LIKELIHOOD: f64 = 0.4;
 /// A clause is taken out of its sentence, so the model has to be surer.
-const MIN_CLAUSE_LIKELIHOOD: f64 = 0.88;
-/// An item of a list is often a task, so the model has to be surer still.
-const MIN_ITEM_LIKELIHOOD: f64 = 0.92;
+const MIN_CLAUSE_LIKELIHOOD: f64 = 0.72;
+/// What may well be a task, or holds only for a while, needs a surer model.
+const MIN_DOUBTFUL_LIKELIHOOD: f64 = 0.82;
 /// Longer sentences are descriptions.
 const MAX_WORDS: usize = 45;
 /// A shorter clause names nothing.
@@ -37,8 +39,7 @@ pub(super) struct ClassifiedStatement {
 
 /// What a human's sentence states, if the model is sure enough: the sentence as a whole, or one of its clauses.
 pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -> Option<ClassifiedStatement> {
-    let words = sentence.text.split_whitespace().count();
-    if is_foreign(&sentence.masked) || is_output(sentence.text) {
+    if is_foreign(&sentence.masked) || !is_known_language(sentence.text) || is_output(sentence.text) {
         return None;
     }
     if let Some(request) = polite_request(sentence) {
@@ -47,7 +48,8 @@ pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -
     if sentence.is_question() || is_open(&sentence.masked) {
         return None;
     }
-    let whole = (words <= MAX_WORDS).then_some(0..sentence.text.len());
+    let is_short = sentence.text.split_whitespace().count() <= MAX_WORDS;
+    let whole = (is_short && !is_hedged(&sentence.masked)).then_some(0..sentence.text.len());
     whole.and_then(|whole| classify_part(sentence, whole, context, MIN_LIKELIHOOD)).or_else(|| {
         clauses(&sentence.masked)
             .into_iter()
@@ -71,20 +73,22 @@ fn classify_part(
     let is_sure = guess.stated_likelihood() >= min_likelihood
         && (guess.kind != StatementKind::Prefers
             || guess.likelihood_of([StatementKind::Prefers, StatementKind::Forbids]) >= MIN_PREFERENCE_LIKELIHOOD);
-    if guess.kind == StatementKind::Other || !is_sure || is_report(masked) || is_open(masked) {
+    if guess.kind == StatementKind::Other || !is_sure || is_report(masked) || is_open(masked) || is_hedged(masked) {
         return None;
     }
     let spans = find_spans(text, guess.kind);
     let kind = kind_by_words(guess, spans.subject.as_ref(), masked)?;
     // Items of a list are steps of a task or parts of a specification; only rules are listed as well.
     let is_rule = matches!(kind, StatementKind::Prefers | StatementKind::Forbids);
-    let is_ordinary = kind == StatementKind::Chooses && lead == 0 && (is_task(masked) || !has_deciding_word(masked));
-    let is_item =
-        sentence.is_list_item && !is_rule && !(guess.stated_likelihood() >= MIN_ITEM_LIKELIHOOD && says_how(masked));
-    if is_item || is_ordinary {
+    let is_plain_choice = kind == StatementKind::Chooses && lead == 0;
+    if is_plain_choice && is_task(masked) {
         return None;
     }
-    if is_passing(masked) && kind != StatementKind::Rejects {
+    let is_ordinary = is_plain_choice && !has_deciding_word(masked);
+    let is_item = sentence.is_list_item && !is_rule;
+    let is_short_lived = is_passing(masked) && kind != StatementKind::Rejects;
+    let is_doubtful = is_item || is_ordinary || is_short_lived;
+    if is_doubtful && guess.stated_likelihood() < MIN_DOUBTFUL_LIKELIHOOD {
         return None;
     }
     let name = |span: Option<Range<usize>>| span_name(text.get(span?)?);
@@ -233,19 +237,30 @@ fn says_how(masked: &str) -> bool {
     DESIGN.as_ref().is_some_and(|design| design.is_match(masked))
 }
 
-/// Whether a sentence leaves open what will be done: it asks without a question mark, hedges or supposes.
+/// Whether a sentence leaves open what will be done: it asks without a question mark, or supposes something.
 fn is_open(masked: &str) -> bool {
     static OPEN: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:hm+|so+ |and |but |ok |okay |also |then )*,? ?(?:why|how|what|what's|whats|which|where|who|can you|could you|
                 could we|can we|should we|should i|is it|is there|do we|do you|does|did|are we|would it|if|for example|e\.g|
-                let's say|lets say|imagine|suppose|let me know|let's see|lets see|you are|the (?:issue|problem|bug|error|cause) (?:is|was)|turns out)\b|
-                \b(?:maybe|perhaps|probably|shall|might|hmm+|not sure|unsure|i guess|i wonder|wondering|i suppose|i worry|i believe|what if|
-                just show|only show|could be|either way|i think[.!]*$|don't know|dont know|no idea|at some point|some day|someday|used to)\b|
+                imagine|suppose|let me know|let's see|lets see|you are|the (?:issue|problem|bug|error|cause) (?:is|was)|turns out)\b|
                 (?:,? no| right|,? correct| or not| or what)[.! ]*$",
         )
     });
     OPEN.as_ref().is_none_or(|open| open.is_match(masked))
+}
+
+/// Whether a sentence, or a clause of it, only weighs something up.
+fn is_hedged(masked: &str) -> bool {
+    static HEDGE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:maybe|perhaps|probably|shall|might|hmm+|not sure|unsure|i guess|i wonder|wondering|i suppose|i worry|i believe|what if|
+                just show|only show|could be|either way|i think[.!]*$|don't know|dont know|no idea|at some point|some day|someday|used to|
+                feel free|don't mind|dont mind|do not mind|inclined to|it (?:feels|seems|looks)|seems like|feels like|looks like|afaik|we can expect|
+                i'm pretty sure)\b|^(?:and |so |also |but )*(?:that way|this would|that would|the reason)\b",
+        )
+    });
+    HEDGE.as_ref().is_none_or(|hedge| hedge.is_match(masked))
 }
 
 /// Whether a sentence reports that something is broken.
@@ -256,7 +271,7 @@ fn is_report(masked: &str) -> bool {
                 does not work|not working|still (?:shows?|gets?|says|has|see)|i (?:get|got|see|saw|deleted|made|added|changed|ran|tried)|
                 (?:not|isn't|wasn't) the (?:problem|issue|cause|culprit|reason|bug)|i (?:don't|do not) (?:have|care)|the other one|out of (?:date|sync|memory|space|order)|
                 dead code|this time|on (?:this|my|your) (?:laptop|machine|computer|mac|box)|(?:customers?|clients?|competitors?|vendors?|they|he|she) (?:does|do|did|doesn't|don't|wants?|decided|asks?|asked|said)|
-                (?:is|are|was|were|get|gets) (?:lost|gone|logged out|missing|empty|stuck|blank|slow|null|undefined)|
+                i(?:'m| am) (?:trying|working on|having|getting|seeing|looking)|previously|(?:is|are|was|were|get|gets) (?:lost|gone|logged out|missing|empty|stuck|blank|slow|null|undefined)|
                 (?:tonight|tomorrow|asap|by friday|immediately|for this (?:phase|task|session|turn|round|pr|commit|run)))\b",
         )
     });

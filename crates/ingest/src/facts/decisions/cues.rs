@@ -176,9 +176,9 @@ pub(super) fn is_statement(sentence: &ProseSentence<'_>) -> bool {
 pub(super) fn is_mixed(masked: &str) -> bool {
     static MIXED: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
-            r"\b(?:nothing wrong|no luck|no idea|no problem|no objection|no wonder|not a fan|there's no|there is no|there are no|we have no|
-                i have no|has no|don't hesitate|do not hesitate|hesitate to|no longer|neither|i was going to|unless|never have|
+            r"\b(?:nothing wrong|no luck|no idea|no problem|no objection|no wonder|not a fan|don't hesitate|do not hesitate|hesitate to|no longer|neither|i was going to|unless|never have|
                 avoid not|not because|don't forget|do not forget|not only|don't just|do not just|i never|better than|worse than)\b|
+                ^(?:\w+ ){0,3}(?:there's|there is|there are|has|have) no\b|
                 \bbut,? (?:no|actually|we can't|we cannot|this project|keep|stay|it's fine|it is fine|since|then)\b",
         )
     });

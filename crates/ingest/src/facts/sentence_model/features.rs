@@ -1,5 +1,9 @@
 //! Describes a sentence, or one word of it, by the features that the models weigh.
 
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashSet, FxHasher};
+
 use super::tokens::SentenceToken;
 use super::{SentenceContext, Speaker, StatementKind};
 
@@ -10,7 +14,8 @@ const LEADS: [&str; 3] = ["lead0", "lead1", "lead2"];
 /// Positions in a sentence; later words share the last one.
 const PLACES: [&str; 7] = ["0", "1", "2", "3", "4", "5", "6"];
 
-/// Visits the features of a sentence. `is_known` says which words the model knows.
+/// Visits the features of a sentence, each once: a word that is repeated says no more than the first time. `is_known` says
+/// which words the model knows.
 pub fn sentence_features(
     tokens: &[SentenceToken],
     context: SentenceContext,
@@ -22,7 +27,13 @@ pub fn sentence_features(
         Speaker::Human => "h",
         Speaker::Assistant => "a",
     };
-    let mut features = FeatureBuffer { text: String::new(), visit };
+    let mut seen = FxHashSet::default();
+    let mut visit_once = |feature: &str| {
+        if seen.insert(hash_of(feature)) {
+            visit(feature);
+        }
+    };
+    let mut features = FeatureBuffer { text: String::new(), visit: &mut visit_once };
     features.add(&[speaker, ""]);
     for (at, word) in words.iter().enumerate() {
         features.add(&[speaker, "1", word]);
@@ -104,6 +115,12 @@ impl FeatureBuffer<'_> {
         }
         (self.visit)(&self.text);
     }
+}
+
+fn hash_of(feature: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    feature.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn known_word<'a>(token: &'a SentenceToken, is_known: &impl Fn(&str) -> bool) -> &'a str {

@@ -3,10 +3,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Weights are stored as integers: this many make 1.
-pub(super) const SCALE: f64 = 16.0;
+pub(super) const SCALE: f64 = 32.0;
 
 /// Smaller weights are not stored.
-const MIN_WEIGHT: i32 = 3;
+const MIN_WEIGHT: i32 = 2;
 
 /// A trained model. Its rows are parsed when they are used, so that loading it is cheap.
 #[derive(Clone, Debug, Default)]

@@ -145,6 +145,15 @@ pub struct SentenceSpans {
     pub other: Option<std::ops::Range<usize>>,
 }
 
+/// Whether a text is in the language that the models know: at least half of its words are known to them.
+pub fn is_known_language(text: &str) -> bool {
+    let tokens = tokenize(text);
+    let words = tokens.iter().filter(|token| !token.is_punctuation());
+    let (known, all) =
+        words.fold((0, 0), |(known, all), token| (known + usize::from(KINDS.knows(&token.word)), all + 1));
+    known * 2 >= all
+}
+
 /// The most likely kind of a sentence.
 pub fn guess_kind(text: &str, context: SentenceContext) -> SentenceGuess {
     let tokens = tokenize(text);

@@ -7,6 +7,8 @@
 //! `train_sentences explain` reads sentences of a human and prints the kind of each, how likely it is, and why.
 #![expect(clippy::unwrap_used, reason = "a development tool that stops at the first problem")]
 
+mod logistic;
+
 use std::collections::HashMap;
 use std::io::{BufRead, Write, stdin, stdout};
 use std::ops::Range;
@@ -27,18 +29,20 @@ macro_rules! print_line {
     }};
 }
 
-const EPOCHS: usize = 20;
 const FOLDS: u64 = 5;
 /// Words that occur less often are not learned.
 const MIN_WORDS: u32 = 4;
 /// Features of a sentence, and of a word in it, that occur less often are not learned.
 const MIN_COUNTS: (u32, u32) = (6, 16);
-/// Same, for features of sentences of agents.
+/// How strongly the weights of sentences, and of words, are kept small.
+const PENALTIES: (f64, f64) = (3.0, 1.0);
+/// Features of sentences of agents that occur less often are not learned.
 const MIN_AGENT_COUNT: u32 = 4;
-const RATE: f64 = 0.3;
-const PENALTY: f64 = 0.005;
-/// How much a real sentence counts, compared with one that was written for training.
-const REAL_WEIGHT: f64 = 2.0;
+/// How much a sentence in the manner of real prompts counts, and a real one, compared with one that was made up freely.
+const LIFELIKE_WEIGHT: f64 = 3.0;
+const REAL_WEIGHT: f64 = 3.0;
+/// Files of sentences in the manner of real prompts begin with this.
+const LIFELIKE_FILES: &str = "lifelike-";
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -125,12 +129,12 @@ struct LabeledSentence {
     /// The mark of each token, if the sentence is marked.
     marks: Option<Vec<usize>>,
     group: Option<String>,
+    /// How much it counts.
+    weight: f64,
 }
 
 fn train_all(out: &Path, files: &[&str]) {
-    let read = |file: &&str| std::fs::read_to_string(file).unwrap();
-    let examples: Vec<LabeledSentence> =
-        files.iter().flat_map(|file| read(file).lines().map(example).collect::<Vec<_>>()).collect();
+    let examples: Vec<LabeledSentence> = files.iter().flat_map(|file| read_examples(Path::new(file))).collect();
     print_line!(
         "{} sentences, {} of them real",
         examples.len(),
@@ -143,7 +147,13 @@ fn train_all(out: &Path, files: &[&str]) {
     std::fs::write(out.join("spans.tsv"), train_spans(&all)).unwrap();
 }
 
-fn example(line: &str) -> LabeledSentence {
+fn read_examples(file: &Path) -> Vec<LabeledSentence> {
+    let is_lifelike = file.file_name().unwrap().to_string_lossy().starts_with(LIFELIKE_FILES);
+    let written = if is_lifelike { LIFELIKE_WEIGHT } else { 1.0 };
+    std::fs::read_to_string(file).unwrap().lines().map(|line| example(line, written)).collect()
+}
+
+fn example(line: &str, written_weight: f64) -> LabeledSentence {
     let columns: Vec<&str> = line.split('\t').collect();
     let [speaker, class, context, marked, rest @ ..] = columns.as_slice() else { unreachable!("{line}") };
     let (text, ranges) = strip_marks(marked);
@@ -155,7 +165,8 @@ fn example(line: &str) -> LabeledSentence {
     let marks = (!ranges.is_empty()).then(|| tokens.iter().map(mark_of).collect());
     let kind = StatementKind::ALL.iter().position(|kind| kind.as_str() == *class).unwrap();
     let group = rest.first().map(|group| (*group).to_owned());
-    LabeledSentence { context: parse_context(speaker, context), kind, tokens, marks, group }
+    let weight = if group.is_some() { REAL_WEIGHT } else { written_weight };
+    LabeledSentence { context: parse_context(speaker, context), kind, tokens, marks, group, weight }
 }
 
 /// A sentence without brackets and braces, and what they enclosed.
@@ -212,15 +223,10 @@ type TrainingCase = (Vec<String>, usize, f64);
 fn train_kinds(examples: &[&LabeledSentence]) -> String {
     let words = known_words(examples);
     let is_known = |word: &str| words.binary_search_by(|one| one.as_str().cmp(word)).is_ok();
-    let cases: Vec<TrainingCase> = examples
-        .iter()
-        .map(|one| {
-            let weight = if one.group.is_some() { REAL_WEIGHT } else { 1.0 };
-            (kind_features(one, is_known), one.kind, weight)
-        })
-        .collect();
+    let cases: Vec<TrainingCase> =
+        examples.iter().map(|one| (kind_features(one, is_known), one.kind, one.weight)).collect();
     let classes = StatementKind::ALL.map(StatementKind::as_str);
-    LinearModel::format(&classes, &words, &fit(&cases, classes.len(), MIN_COUNTS.0))
+    LinearModel::format(&classes, &words, &fit(&cases, classes.len(), MIN_COUNTS.0, PENALTIES.0))
 }
 
 fn kind_features(one: &LabeledSentence, is_known: impl Fn(&str) -> bool) -> Vec<String> {
@@ -241,10 +247,10 @@ fn train_spans(examples: &[&LabeledSentence]) -> String {
             let kind = StatementKind::ALL[one.kind];
             let mut features = Vec::new();
             span_features(&one.tokens, at, kind, before, is_known, &mut |feature| features.push(feature.to_owned()));
-            cases.push((features, marks[at], 1.0));
+            cases.push((features, marks[at], one.weight));
         }
     }
-    LinearModel::format(&SPAN_MARKS, &words, &fit(&cases, SPAN_MARKS.len(), MIN_COUNTS.1))
+    LinearModel::format(&SPAN_MARKS, &words, &fit(&cases, SPAN_MARKS.len(), MIN_COUNTS.1, PENALTIES.1))
 }
 
 fn known_words(examples: &[&LabeledSentence]) -> Vec<String> {
@@ -259,8 +265,8 @@ fn known_words(examples: &[&LabeledSentence]) -> Vec<String> {
     words
 }
 
-/// Logistic regression with a step size per weight (`AdaGrad`), in a fixed random order.
-fn fit(cases: &[TrainingCase], classes: usize, min_count: u32) -> Vec<(String, Vec<f64>)> {
+/// The weights of all features that occur often enough.
+fn fit(cases: &[TrainingCase], classes: usize, min_count: u32, penalty: f64) -> Vec<(String, Vec<f64>)> {
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for feature in cases.iter().flat_map(|(features, _, _)| features) {
         *counts.entry(feature).or_default() += 1;
@@ -272,56 +278,16 @@ fn fit(cases: &[TrainingCase], classes: usize, min_count: u32) -> Vec<(String, V
         counts.into_iter().filter(|(name, count)| is_learned(name, *count)).map(|(name, _)| name).collect();
     names.sort_unstable();
     let numbers: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
-    let rows: Vec<(Vec<usize>, usize, f64)> = cases
+    let numbered: Vec<logistic::Case> = cases
         .iter()
-        .map(|(features, class, weight)| {
-            (features.iter().filter_map(|one| numbers.get(one.as_str()).copied()).collect(), *class, *weight)
+        .map(|(features, class, weight)| logistic::Case {
+            features: features.iter().filter_map(|one| numbers.get(one.as_str()).copied()).collect(),
+            class: *class,
+            weight: *weight,
         })
         .collect();
-    let (mut weights, mut squares) = (vec![vec![0.0; classes]; names.len()], vec![vec![1e-3; classes]; names.len()]);
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    let mut random = ShuffleOrder(7);
-    for _ in 0..EPOCHS {
-        random.shuffle(&mut order);
-        for &at in &order {
-            let (features, class, importance) = &rows[at];
-            let chances = softmax(features, &weights, classes);
-            for &feature in features {
-                for one in 0..classes {
-                    let error = chances[one] - f64::from(u8::from(one == *class));
-                    let slope = importance * error + PENALTY * weights[feature][one];
-                    squares[feature][one] += slope * slope;
-                    weights[feature][one] -= RATE * slope / squares[feature][one].sqrt();
-                }
-            }
-        }
-    }
-    names.iter().map(|name| (*name).to_owned()).zip(weights).collect()
-}
-
-fn softmax(features: &[usize], weights: &[Vec<f64>], classes: usize) -> Vec<f64> {
-    let sums: Vec<f64> =
-        (0..classes).map(|class| features.iter().map(|feature| weights[*feature][class]).sum()).collect();
-    let top = sums.iter().copied().fold(f64::MIN, f64::max);
-    let powers: Vec<f64> = sums.iter().map(|sum| (sum - top).exp()).collect();
-    let total: f64 = powers.iter().sum();
-    powers.into_iter().map(|power| power / total).collect()
-}
-
-/// A small generator, so that training gives the same weights every time.
-struct ShuffleOrder(u64);
-
-impl ShuffleOrder {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    fn shuffle(&mut self, items: &mut [usize]) {
-        for at in (1..items.len()).rev() {
-            items.swap(at, (self.next() % (at as u64 + 1)) as usize);
-        }
-    }
+    let weights = logistic::fit(&numbered, names.len(), classes, penalty);
+    names.iter().map(|name| (*name).to_owned()).zip(weights.chunks(classes).map(<[f64]>::to_vec)).collect()
 }
 
 /// What a model that has not seen an example says about it.
