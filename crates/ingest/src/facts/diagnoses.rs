@@ -58,7 +58,8 @@ impl DiagnosedError {
         let lower = sentence.to_lowercase();
         let message = self.message.to_lowercase();
         let words = message.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() >= 5);
-        self.line > last_text || words.filter(|word| lower.contains(word)).count() >= 2
+        let follows_failure = self.line > last_text && !lower.contains("the other ");
+        follows_failure || words.filter(|word| lower.contains(word)).count() >= 2
     }
 }
 
@@ -190,9 +191,10 @@ impl DiagnosisTracker {
         if is_idle || (predicate == Predicate::Requires && (is_demand(sentence) || is_wish)) {
             return None;
         }
-        let object = entity_in(found.object)?;
+        let object = entity_in(whole_name(found.object)?)?;
         let error = error.filter(|error| error.is_meant_by(sentence, self.last_text));
-        let subject = match (error, found.subject.and_then(entity_in)) {
+        let subject = found.subject.filter(|subject| names_something(subject, predicate));
+        let subject = match (error, subject.and_then(entity_in)) {
             (Some(error), _) if predicate == Predicate::CausedBy => Entity::new(EntityKind::Error, &error.signature),
             (_, Some(subject)) => subject,
             _ if predicate == Predicate::CausedBy => Entity::new(EntityKind::Topic, self.topic.clone()?),
@@ -244,6 +246,39 @@ fn worded_diagnosis(sentence: &str, guess: SentenceGuess) -> Option<SentenceDiag
         let object = part("object").filter(|object| !is_vague(object))?;
         (is_named && is_plausible).then_some(SentenceDiagnosis { predicate: *predicate, subject, object })
     })
+}
+
+/// What a diagnosis names as cause or need, if it is complete: a cut-off part, or a mere "required", says nothing.
+fn whole_name(object: &str) -> Option<&str> {
+    static DANGLING: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        ascii_pattern(
+            r"(?i)^\W*(?:to be|being|required|needed|necessary|optional|missing|broken|wrong|clear)\b\W*(?:\w+\W*)?$|^\W*to be \w+ed\b|\b(?:and|or|the|a|an|of|to|for|with|but)\W*$",
+        )
+    });
+    let object = object.trim();
+    (!DANGLING.as_ref().is_none_or(|dangling| dangling.is_match(object)) && !is_symptom(object)).then_some(object)
+}
+
+/// Whether a text says what can be seen, and not where it comes from: "the page doesn't contain the expected link".
+fn is_symptom(text: &str) -> bool {
+    static SYMPTOM: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        ascii_pattern(
+            r"(?i)\b(?:expected|(?:is|are|was|were)(?:n't| not) (?:appearing|showing|displayed|working|passing|visible|there)|(?:is|are) (?:still )?failing|tests? (?:still )?fails?|we can see|still (?:fails?|shows?|happens?|there))\b",
+        )
+    });
+    // "the client expects strings" names a cause.
+    SYMPTOM.as_ref().is_none_or(|symptom| symptom.is_match(text)) && !text.to_lowercase().contains(" but ")
+}
+
+/// Whether the subject of a diagnosis names what it is about. "The key issue" names nothing, and neither does a question.
+fn names_something(subject: &str, predicate: Predicate) -> bool {
+    static EMPTY: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        ascii_pattern(
+            r"(?i)^\W*(?:the |a |one |this |that |our |my |your |key |main |real |actual |only |other |first |second |another )*(?:issue|issues|problem|problems|reason|cause|thing|point|difference|screenshot|fix|solution|change|changes|still|why|how|what|when|where|which|so|then|now|also|note|required|result|answer)\b",
+        )
+    });
+    let is_name = predicate == Predicate::CausedBy || !is_clause(subject);
+    is_name && !EMPTY.as_ref().is_none_or(|empty| empty.is_match(subject))
 }
 
 /// Whether a text is more than a name.

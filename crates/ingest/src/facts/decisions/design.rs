@@ -193,7 +193,8 @@ pub(super) fn reports_work(text: &str) -> bool {
     static DONE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^\W*(?:done|fixed|all (?:done|set|tests|\d+ tests|committed|green)|i(?:'ve| have)|i (?:added|fixed|updated|changed|removed|created|implemented|moved|
-                renamed|committed|pushed|ran|refactored)|updated|committed|pushed|implemented|completed?|finished|success|the (?:tests|build|migration|fix|change|refactor) (?:pass|is (?:done|in|complete)|was|now)|the (?:bug|issue|problem|error).{0,40} (?:is|are) (?:fixed|resolved|gone))\b",
+                renamed|committed|pushed|ran|refactored)|updated|committed|pushed|implemented|completed?|finished|success|the (?:tests|build|migration|fix|change|refactor) (?:pass|is (?:done|in|complete)|was|now)|the (?:bug|issue|problem|error).{0,40} (?:is|are) (?:fixed|resolved|gone))\b|
+                \bhere(?:'s| is) what (?:i|we)(?:'ve)? (?:did|added|changed|fixed|updated|built|created|removed|implemented)\b|\b(?:is|are) (?:all set up|up and running|now working|set up and working)\b",
         )
     });
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
