@@ -6,22 +6,26 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::cues::{compile_pattern, is_foreign};
-use super::names::span_name;
+use super::names::{span_name, statement_name};
 use super::polarity::is_against;
 use super::sentences::ProseSentence;
 use crate::facts::pattern::CuePattern;
 use crate::facts::sentence_model::{
-    SentenceContext, SentenceGuess, StatementKind, find_spans, guess_kind, is_known_language,
+    SentenceContext, SentenceGuess, StatementKind, find_spans, guess_kind, is_known_language, is_technology,
 };
 
 /// A statement is accepted if the model considers it at least this likely.
-const MIN_LIKELIHOOD: f64 = 0.65;
+const MIN_LIKELIHOOD: f64 = 0.72;
+/// The model has little to go by in a short sentence, so it is never very sure of one: (words, how much less is enough).
+const SHORT_SENTENCES: [(usize, f64); 3] = [(6, 0.2), (10, 0.12), (16, 0.05)];
 /// A lasting wish is easily confused with a task.
-const MIN_PREFERENCE_LIKELIHOOD: f64 = 0.4;
+const MIN_PREFERENCE_LIKELIHOOD: f64 = 0.5;
 /// A clause is taken out of its sentence, so the model has to be surer.
-const MIN_CLAUSE_LIKELIHOOD: f64 = 0.72;
+const MIN_CLAUSE_LIKELIHOOD: f64 = 0.78;
 /// What may well be a task, or holds only for a while, needs a surer model.
-const MIN_DOUBTFUL_LIKELIHOOD: f64 = 0.82;
+const MIN_DOUBTFUL_LIKELIHOOD: f64 = 0.86;
+/// Words of a report or a task do not matter if the model is at least this sure.
+const CERTAIN_LIKELIHOOD: f64 = 0.93;
 /// Longer sentences are descriptions.
 const MAX_WORDS: usize = 45;
 /// A shorter clause names nothing.
@@ -32,7 +36,7 @@ const MIN_CLAUSE_WORDS: usize = 4;
 pub(super) struct ClassifiedStatement {
     pub(super) kind: StatementKind,
     /// What it is about.
-    pub(super) subject: Option<String>,
+    pub(super) subject: String,
     /// The alternative.
     pub(super) other: Option<String>,
 }
@@ -48,9 +52,11 @@ pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -
     if sentence.is_question() || is_open(&sentence.masked) {
         return None;
     }
-    let is_short = sentence.text.split_whitespace().count() <= MAX_WORDS;
-    let whole = (is_short && !is_hedged(&sentence.masked)).then_some(0..sentence.text.len());
-    whole.and_then(|whole| classify_part(sentence, whole, context, MIN_LIKELIHOOD)).or_else(|| {
+    let words = sentence.text.split_whitespace().count();
+    let whole = (words <= MAX_WORDS && !is_hedged(&sentence.masked)).then_some(0..sentence.text.len());
+    let enough =
+        MIN_LIKELIHOOD - SHORT_SENTENCES.iter().find(|(most, _)| words <= *most).map_or(0.0, |(_, less)| *less);
+    whole.and_then(|whole| classify_part(sentence, whole, context, enough)).or_else(|| {
         clauses(&sentence.masked)
             .into_iter()
             .filter(|clause| is_main_clause(&sentence.masked[clause.clone()]))
@@ -70,31 +76,53 @@ fn classify_part(
     let part = part.start + lead..part.end;
     let (text, masked) = (sentence.text.get(part.clone())?, sentence.masked.get(part)?);
     let guess = guess_kind(text, context);
-    let is_sure = guess.stated_likelihood() >= min_likelihood
-        && (guess.kind != StatementKind::Prefers
+    let (wish, likelihood) = guess.wish();
+    let is_sure = likelihood >= min_likelihood
+        && (wish != StatementKind::Prefers
             || guess.likelihood_of([StatementKind::Prefers, StatementKind::Forbids]) >= MIN_PREFERENCE_LIKELIHOOD);
-    if guess.kind == StatementKind::Other || !is_sure || is_report(masked) || is_open(masked) || is_hedged(masked) {
+    let is_certain = likelihood >= CERTAIN_LIKELIHOOD;
+    if !is_sure || (is_report(masked) && !is_certain) || is_open(masked) || is_hedged(masked) {
         return None;
     }
-    let spans = find_spans(text, guess.kind);
-    let kind = kind_by_words(guess, spans.subject.as_ref(), masked)?;
+    let spans = find_spans(text, wish);
+    let name = |span: Option<Range<usize>>| span_name(text.get(span?)?);
+    let subject = name(spans.subject.clone());
+    let kind = kind_by_words(guess, spans.subject.as_ref().filter(|_| subject.is_some()), masked);
     // Items of a list are steps of a task or parts of a specification; only rules are listed as well.
     let is_rule = matches!(kind, StatementKind::Prefers | StatementKind::Forbids);
     let is_plain_choice = kind == StatementKind::Chooses && lead == 0;
-    if is_plain_choice && is_task(masked) {
+    if is_plain_choice && is_task(masked) && !is_certain {
         return None;
     }
     let is_ordinary = is_plain_choice && !has_deciding_word(masked);
     let is_item = sentence.is_list_item && !is_rule;
     let is_short_lived = is_passing(masked) && kind != StatementKind::Rejects;
-    let is_doubtful = is_item || is_ordinary || is_short_lived;
-    if is_doubtful && guess.stated_likelihood() < MIN_DOUBTFUL_LIKELIHOOD {
+    // Who stops the agent often means only what it was about to do.
+    let is_one_off = kind == StatementKind::Forbids && context.is_refusal;
+    let is_doubtful = is_item || is_ordinary || is_short_lived || is_one_off;
+    if is_doubtful && likelihood < MIN_DOUBTFUL_LIKELIHOOD {
         return None;
     }
-    let name = |span: Option<Range<usize>>| span_name(text.get(span?)?);
-    let other =
-        name(spans.other.clone()).filter(|_| kind != StatementKind::Forbids || is_replacement(masked, spans.other));
-    Some(ClassifiedStatement { kind, subject: name(spans.subject), other })
+    let other = name(spans.other.clone())
+        .filter(|_| kind != StatementKind::Forbids || is_replacement(masked, spans.other.clone()));
+    let is_weak = |name: &String| {
+        matches!(kind, StatementKind::Chooses | StatementKind::Prefers)
+            && other.is_none()
+            && spans.subject.as_ref().is_some_and(|span| is_weak_name(name, &masked[..span.start]))
+    };
+    match subject.filter(|subject| !is_weak(subject)) {
+        Some(subject) => Some(ClassifiedStatement { kind, subject, other }),
+        // Without a name for the thing, the statement is named by its own words, and it is for what they say.
+        None => Some(ClassifiedStatement { kind, subject: statement_name(text)?, other: None }),
+    }
+}
+
+/// Whether one ordinary word is marked that says little without the words around it, such as "login" in "only google login".
+fn is_weak_name(name: &str, before: &str) -> bool {
+    const CHOOSING: &str = "use using with to prefer choose pick go want on keep our is are as be a an the into called";
+    let last = before.split_whitespace().next_back().unwrap_or_default().to_lowercase();
+    let is_ordinary = name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_lowercase()) && !is_technology(name);
+    is_ordinary && !CHOOSING.split(' ').any(|word| word == last)
 }
 
 /// Whether something is put off, left out of a commit, or tried again.
@@ -166,21 +194,18 @@ fn is_replacement(masked: &str, span: Option<Range<usize>>) -> bool {
 
 /// The kind of a statement. The model knows decisions from preferences; whether they are for or against something, the
 /// words around the name say more reliably.
-fn kind_by_words(guess: SentenceGuess, subject: Option<&Range<usize>>, masked: &str) -> Option<StatementKind> {
+fn kind_by_words(guess: SentenceGuess, subject: Option<&Range<usize>>, masked: &str) -> StatementKind {
     use StatementKind::{Chooses, Forbids, Prefers, Rejects};
-    if !matches!(guess.kind, Chooses | Rejects | Prefers | Forbids) {
-        return Some(guess.kind);
-    }
-    let is_against = is_against(masked, subject?);
+    let is_against = subject.is_some_and(|subject| is_against(masked, subject));
     let is_lasting = guess.likelihood_of([Prefers, Forbids]) > guess.likelihood_of([Chooses, Rejects]);
     // "You keep adding comments" is a complaint, whatever it names.
-    let is_complaint =
-        masked.to_lowercase().starts_with("you keep ") || masked.to_lowercase().starts_with("you always ");
+    let is_complaint = subject.is_some()
+        && (masked.to_lowercase().starts_with("you keep ") || masked.to_lowercase().starts_with("you always "));
     match (is_lasting, is_against || is_complaint) {
-        (true, true) => Some(Forbids),
-        (true, false) => Some(Prefers),
-        (false, true) => Some(Rejects),
-        (false, false) => Some(Chooses),
+        (true, true) => Forbids,
+        (true, false) => Prefers,
+        (false, true) => Rejects,
+        (false, false) => Chooses,
     }
 }
 
@@ -191,7 +216,7 @@ fn has_deciding_word(masked: &str) -> bool {
             r"\b(?:let's|lets|let us|we'll|i'll|we will|we're|should|shouldn't|must|want|wanna|wants|would like|i'd|we'd|use|using|go|going|gonna|keep|
                 put|make|makes|stick|instead|not|only|default|defaults|call|called|rename|move|it is|choose|pick|prefer|rather|no need|decid\w*|
                 needs?|ok|okay|yes|yeah|yep|please|pls|just|switch|drop|replace|add|leave|store|take|settled|agreed|final|separate|one|has to|
-                have to|set|turn|enough|fine|live|belongs?|goes|happy with|revert|stay|stays|over|than|do|will|ship|targeting|from (?:here|now) on|vote)\b|->|→|^option|^[a-h]$",
+                have to|set|turn|enough|fine|live|belongs?|goes|happy with|revert|stay|stays|over|than|do|will|ship|targeting|from (?:here|now) on|vote|because|since|off|out|over|stays?|gets?|are|is)\b|->|→|^option|^[a-h]$",
         )
     });
     DECIDES.as_ref().is_some_and(|decides| decides.is_match(masked))
@@ -220,7 +245,7 @@ fn is_task(masked: &str) -> bool {
         compile_pattern(
             r"^(?:(?:ok|okay|and|so|now|then|also|please|pls|just|go|lets|let's|yes|yeah),? )*(?:build|create|add|write|implement|fix|run|rerun|
                 check|look|update|test|deploy|open|show|explain|refactor|investigate|commit|push|merge|rebase|review|find|debug|
-                clean|generate|list|read|continue|start|restart|try|help|copy|search|give|verify|audit|tackle|do|compute|compare|call the|turn) ",
+                clean|generate|list|read|continue|start|restart|try|help|copy|search|give|verify|audit|tackle|compute|compare|call the|turn|scan|install|bring|perform|scrape|summarize) ",
         )
     });
     TASK.as_ref().is_some_and(|task| task.is_match(masked)) && !says_how(masked)
@@ -256,7 +281,7 @@ fn is_hedged(masked: &str) -> bool {
         compile_pattern(
             r"\b(?:maybe|perhaps|probably|shall|might|hmm+|not sure|unsure|i guess|i wonder|wondering|i suppose|i worry|i believe|what if|
                 just show|only show|could be|either way|i think[.!]*$|don't know|dont know|no idea|at some point|some day|someday|used to|
-                feel free|don't mind|dont mind|do not mind|inclined to|it (?:feels|seems|looks)|seems like|feels like|looks like|afaik|we can expect|
+                feel free|don't mind|dont mind|do not mind|inclined to|agreed on (?:that|this|it)|it (?:feels|seems|looks)|seems like|feels like|looks like|afaik|we can expect|
                 i'm pretty sure)\b|^(?:and |so |also |but )*(?:that way|this would|that would|the reason)\b",
         )
     });
@@ -270,7 +295,7 @@ fn is_report(masked: &str) -> bool {
             r"\b(?:fails?|failed|failing|broken|breaks|crash(?:es|ed|ing)?|throws?|threw|errors? (?:out|with|in)|doesn't work|
                 does not work|not working|still (?:shows?|gets?|says|has|see)|i (?:get|got|see|saw|deleted|made|added|changed|ran|tried)|
                 (?:not|isn't|wasn't) the (?:problem|issue|cause|culprit|reason|bug)|i (?:don't|do not) (?:have|care)|the other one|out of (?:date|sync|memory|space|order)|
-                dead code|this time|on (?:this|my|your) (?:laptop|machine|computer|mac|box)|(?:customers?|clients?|competitors?|vendors?|they|he|she) (?:does|do|did|doesn't|don't|wants?|decided|asks?|asked|said)|
+                dead code|this time|on (?:this|my|your) (?:laptop|machine|computer|mac|box)|(?:customers?|clients?|competitors?|vendors?|boss|manager|colleagues?|team|everyone|people|somebody|someone|they|he|she) (?:does|do|did|doesn't|don't|wants?|decided|asks?|asked|said|says|thinks?|suggests?|suggested|likes?|hates?)|
                 i(?:'m| am) (?:trying|working on|having|getting|seeing|looking)|previously|(?:is|are|was|were|get|gets) (?:lost|gone|logged out|missing|empty|stuck|blank|slow|null|undefined)|
                 (?:tonight|tomorrow|asap|by friday|immediately|for this (?:phase|task|session|turn|round|pr|commit|run)))\b",
         )
@@ -287,7 +312,7 @@ mod tests {
     fn shown(text: &str) -> Option<String> {
         let found = classify(&split_sentences(&[text])[0], SentenceContext::of(Speaker::Human))?;
         let other = found.other.map(|other| format!(" / {other}")).unwrap_or_default();
-        Some(format!("{} {}{other}", found.kind.as_str(), found.subject.unwrap_or_default()))
+        Some(format!("{} {}{other}", found.kind.as_str(), found.subject))
     }
 
     #[test]

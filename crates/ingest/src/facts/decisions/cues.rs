@@ -190,7 +190,7 @@ pub(super) fn is_foreign(text: &str) -> bool {
     const WORDS: &[&str] = &[
         "die", "der", "das", "und", "ist", "ich", "nicht", "wir", "mit", "immer", "auch", "noch", "le", "la", "les",
         "est", "que", "une", "des", "nous", "pour", "el", "los", "las", "por", "una", "con", "para", "het", "een",
-        "niet", "il", "che", "non", "per", "não", "uma", "com",
+        "niet", "il", "che", "não", "uma", "com",
     ];
     let is_known = |word: &&str| {
         if word.is_ascii() {

@@ -360,17 +360,21 @@ impl DecisionExtractor {
                     || replies::retracted_subject(sentence).filter(|other| !is_same_name(other, &made.chosen));
                 made.rejected = made.rejected.clone().or_else(retracted);
                 self.add_decision(made, stated, position, facts);
-            } else if let Some(subject) = replies::retracted_subject(sentence) {
-                let is_match = |known: &TrackedDecision| {
-                    known.state == FactState::Confirmed
-                        && known.line < position.line
-                        && is_same_name(&known.subject, &subject)
-                };
-                self.set_state(is_match, FactState::Refuted, position, facts);
-            } else if !self.accept_repeated(sentence, position, facts) {
+            } else if !self.retract(sentence, position, facts) && !self.accept_repeated(sentence, position, facts) {
                 self.extract_classified(stated, context, position, facts);
             }
         }
+    }
+
+    /// Takes back earlier decisions that a sentence drops, and returns whether it does.
+    fn retract(&mut self, sentence: &ProseSentence<'_>, position: FactPosition, facts: &mut Vec<Fact>) -> bool {
+        let Some(subject) = replies::retracted_subject(sentence) else { return false };
+        let known = facts.len();
+        let is_match = |known: &TrackedDecision| {
+            known.state == FactState::Confirmed && known.line < position.line && is_same_name(&known.subject, &subject)
+        };
+        self.set_state(is_match, FactState::Refuted, position, facts);
+        facts.len() > known
     }
 
     /// Accepts open proposals that a sentence repeats, and returns whether it does.
@@ -391,7 +395,7 @@ impl DecisionExtractor {
         facts: &mut Vec<Fact>,
     ) {
         let Some(found) = classified::classify(sentence.sentence, context) else { return };
-        let Some(subject) = found.subject else { return };
+        let subject = found.subject;
         let stated = |predicate, subject, alternative| StatedPreference { predicate, subject, alternative };
         let decided = |chosen, rejected, state| StatedDecision { chosen, rejected, state };
         match (found.kind, found.other) {

@@ -2,6 +2,8 @@
 
 /// Maximum number of words in a name.
 const MAX_NAME_WORDS: usize = 6;
+/// Same, for a name that the sentence model marked: it often is a whole phrase.
+const MAX_SPAN_WORDS: usize = 9;
 
 /// Words that end the name of an option.
 const OPTION_STOP_WORDS: &str = "for because since so as due otherwise in on at when which that where but and instead rather over here now \
@@ -19,7 +21,11 @@ const DROPPED_PREFIX_WORDS: &str = "a an the some just simply only our really ma
 
 /// Words that are dropped at the start of a marked name.
 const DROPPED_SPAN_WORDS: &str =
-    "use using with by of to just only any the a an our your be is for not no never in on another more";
+    "use using with by of to just only any the a an our your be is for not no never in on another more we i they";
+
+/// Words with which no name ends.
+const DANGLING_WORDS: &str =
+    "such as for with of to in on at by from and or but that which is are be so some any its their our your into";
 
 /// Verbs before the name of a package that is added.
 const ADDING_VERBS: [&str; 10] = [
@@ -48,12 +54,12 @@ const REFERENCE_WORDS: &str = "this that these those it them my your his her the
 
 /// The name at the start of a text that follows a cue.
 pub(super) fn leading_name(text: &str, masked: &str) -> Option<String> {
-    collect_name(text, masked, OPTION_STOP_WORDS).filter(|name| !is_reference(name))
+    collect_name(text, masked, OPTION_STOP_WORDS, MAX_NAME_WORDS).filter(|name| !is_reference(name))
 }
 
 /// The name of a preference: longer than the name of an option, because it includes circumstances.
 pub(super) fn preference_name(text: &str, masked: &str) -> Option<String> {
-    collect_name(text, masked, PREFERENCE_STOP_WORDS)
+    collect_name(text, masked, PREFERENCE_STOP_WORDS, MAX_NAME_WORDS)
 }
 
 /// The name that the sentence model marked: as it is, without articles. `None` if it only refers to something else.
@@ -71,7 +77,45 @@ pub(super) fn span_name(text: &str) -> Option<String> {
     for noun in PACKAGE_NOUNS {
         text = text.strip_suffix(noun).filter(|bare| !bare.trim().contains(' ')).unwrap_or(text);
     }
-    collect_name(text, text, "because since").filter(|name| !is_bare_reference(name))
+    let mut name = collect_name(text, text, "because since", MAX_SPAN_WORDS)?;
+    while let Some((rest, _)) = name.rsplit_once(' ').filter(|(_, last)| contains_word(last, DANGLING_WORDS)) {
+        name.truncate(rest.len());
+    }
+    Some(name).filter(|name| !is_bare_reference(name) && !is_bare_task(name) && !is_fragment(name))
+}
+
+/// The name of a statement that names no thing: its own words, up to the first pause.
+pub(super) fn statement_name(text: &str) -> Option<String> {
+    const LEADS: &str = "ok okay so and but also alright right well yes yeah no actually please pls then now let's lets i we i'd we'll i'll \
+        we're i'm want would like to think that should";
+    let mut rest = text.trim();
+    while let Some((_, after)) =
+        rest.split_once(' ').filter(|(first, _)| contains_word(strip_punctuation(first), LEADS))
+    {
+        rest = after.trim_start();
+    }
+    let name = collect_name(rest, rest, "because since", MAX_SPAN_WORDS)?;
+    let says_nothing = |word: &str| {
+        contains_word(word, REFERENCE_WORDS)
+            || contains_word(word, OPTION_STOP_WORDS)
+            || contains_word(word, "go do use keep make take like want need get put with")
+    };
+    (name.split(' ').count() >= 2 && !name.split(' ').all(says_nothing) && !is_bare_task(&name)).then_some(name)
+}
+
+/// Whether a name begins in the middle of a phrase.
+fn is_fragment(name: &str) -> bool {
+    const FIRST: &str = "from at off about into they've they're it's it'll i've i'm you're that's banned than until while though \
+        whenever when where how very too so and or but ever further";
+    contains_word(name.split(' ').next().unwrap_or_default(), FIRST)
+}
+
+/// Whether a name is a piece of work on something that is not named: "implement them".
+fn is_bare_task(name: &str) -> bool {
+    const WORK: &str = "implement fix do make add remove change update create build write test run check guide help see use try handle";
+    name.split_once(' ').is_some_and(|(verb, rest)| {
+        contains_word(verb, WORK) && rest.split(' ').all(|word| contains_word(word, REFERENCE_WORDS))
+    })
 }
 
 /// Whether a name consists of words that refer to something else.
@@ -96,7 +140,7 @@ fn is_reference(name: &str) -> bool {
     is_letter_or_number || first.starts_with(['/', '@', '#']) || contains_word(first, REFERENCE_WORDS)
 }
 
-fn collect_name(text: &str, masked: &str, ends: &str) -> Option<String> {
+fn collect_name(text: &str, masked: &str, ends: &str, max_words: usize) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
     let mut at = 0;
     for masked_word in masked.split_inclusive(char::is_whitespace) {
@@ -109,7 +153,7 @@ fn collect_name(text: &str, masked: &str, ends: &str) -> Option<String> {
         if !is_code && !is_lead && contains_word(bare, ends) {
             break;
         }
-        if shape.starts_with(['(', '—', '–', '→']) || shape == "-" || words.len() == MAX_NAME_WORDS {
+        if shape.starts_with(['(', '—', '–', '→']) || shape == "-" || words.len() == max_words {
             break;
         }
         if !is_lead && !bare.is_empty() && (is_code || !contains_word(bare, ARTICLES)) {
@@ -170,6 +214,19 @@ mod tests {
             ("option 1", None),
         ] {
             assert_eq!(leading_name(text, text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn marked_name_is_complete_and_names_something() {
+        for (text, expected) in [
+            ("support for plain links such as", Some("support for plain links")),
+            ("we keep the old parser around for", Some("keep old parser around")),
+            ("show a clear error message for each field", Some("show clear error message for each field")),
+            ("implement them", None),
+            ("fix it", None),
+        ] {
+            assert_eq!(span_name(text).as_deref(), expected, "{text}");
         }
     }
 

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 pub use self::features::{sentence_features, span_features};
 pub use self::linear::{LinearModel, Scores};
-pub use self::tokens::{SentenceToken, tokenize};
+pub use self::tokens::{SentenceToken, is_technology, tokenize};
 
 static KINDS: LazyLock<LinearModel<'static>> = LazyLock::new(|| LinearModel::parse(include_str!("kinds.tsv")));
 static SPANS: LazyLock<LinearModel<'static>> = LazyLock::new(|| LinearModel::parse(include_str!("spans.tsv")));
@@ -123,6 +123,17 @@ impl SentenceGuess {
     /// How likely something of this sort is stated: decisions and preferences are often hard to separate.
     pub fn stated_likelihood(self) -> f64 {
         1.0 - self.likelihoods[0]
+    }
+
+    /// The likeliest kind of decision or preference, and how likely it is that the sentence is any of them. Together they
+    /// may be likelier than an ordinary sentence, even if none of them is.
+    pub fn wish(self) -> (StatementKind, f64) {
+        const WISHES: [StatementKind; 4] =
+            [StatementKind::Chooses, StatementKind::Rejects, StatementKind::Prefers, StatementKind::Forbids];
+        let chances = StatementKind::ALL.into_iter().zip(self.likelihoods).filter(|(kind, _)| WISHES.contains(kind));
+        let (kind, _) =
+            chances.clone().fold((StatementKind::Chooses, 0.0), |best, one| if one.1 > best.1 { one } else { best });
+        (kind, chances.map(|(_, chance)| chance).sum())
     }
 
     /// How likely one of these kinds is.

@@ -8,6 +8,11 @@ use rustc_hash::FxHashSet;
 static TECHNOLOGIES: LazyLock<FxHashSet<&'static str>> =
     LazyLock::new(|| include_str!("technologies.txt").split_whitespace().collect());
 
+/// Whether a word in lower case is the name of a technology.
+pub fn is_technology(word: &str) -> bool {
+    TECHNOLOGIES.contains(word)
+}
+
 /// A word or punctuation mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentenceToken {
