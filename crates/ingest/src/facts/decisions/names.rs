@@ -120,7 +120,11 @@ fn is_bare_task(name: &str) -> bool {
 
 /// Whether a name consists of words that refer to something else.
 fn is_bare_reference(name: &str) -> bool {
-    let is_empty = |word: &str| contains_word(word, REFERENCE_WORDS) || contains_word(word, OPTION_STOP_WORDS);
+    let is_empty = |word: &str| {
+        contains_word(word, REFERENCE_WORDS)
+            || contains_word(word, OPTION_STOP_WORDS)
+            || (name.contains(' ') && word.bytes().all(|byte| byte.is_ascii_digit()))
+    };
     name.len() < 2 || name.split(' ').all(is_empty)
 }
 
@@ -225,6 +229,7 @@ mod tests {
             ("show a clear error message for each field", Some("show clear error message for each field")),
             ("implement them", None),
             ("fix it", None),
+            ("option 1", None),
         ] {
             assert_eq!(span_name(text).as_deref(), expected, "{text}");
         }
