@@ -103,11 +103,17 @@ fn mask(text: &str) -> String {
     }
     let mut masked = bytes.to_vec();
     let mut at = 0;
+    // If nothing closes one of them, nothing closes the next: a text may have thousands.
+    let mut may_close_single = true;
     while at < bytes.len() {
         let end = match bytes[at] {
             b'`' => find_closing(bytes, at, b'`').map(|end| (end, b'x')),
             b'"' => find_closing(bytes, at, b'"').map(|end| (end, b'q')),
-            b'\'' if is_word_start(bytes, at) => find_closing_single(bytes, at).map(|end| (end, b'q')),
+            b'\'' if may_close_single && is_word_start(bytes, at) => {
+                let end = find_closing_single(bytes, at);
+                may_close_single = end.is_some();
+                end.map(|end| (end, b'q'))
+            }
             _ => None,
         };
         if let Some((end, fill)) = end {
