@@ -154,7 +154,8 @@ impl ReadStore {
         )
     }
 
-    /// The extractor's state after this span, as JSON; `None` if the span was not processed yet.
+    /// The extractor's state after this span, as JSON; `None` if the span was not processed yet, or its state is not
+    /// stored any more.
     pub fn extractor_state_after(&self, session: SessionNumber, span: FactSpan) -> Result<Option<String>, StoreError> {
         self.sql.one(
             "SELECT extractor_state FROM fact_span WHERE space = ?1 AND session = ?2 AND first_seq = ?3",
@@ -191,13 +192,13 @@ impl ReadStore {
 
 impl Batch<'_> {
     /// Replaces the facts that rules extracted from a span, and returns by how many their number grew. Facts that were
-    /// there before keep `learned_at`. `carry` is the extractor's state after the span.
+    /// there before keep `learned_at`. `carry` is the extractor's state after the span, if it is to be stored.
     pub fn replace_rule_facts(
         &mut self,
         session: SessionNumber,
         span: FactSpan,
         facts: &[Fact],
-        carry: &str,
+        carry: Option<&str>,
         now: Timestamp,
     ) -> Result<i64, StoreError> {
         let learned = self.learned(session, span.first_seq)?;
@@ -212,9 +213,17 @@ impl Batch<'_> {
             let learned_at = |subject| learned.get(&key(subject)).copied().unwrap_or(now);
             self.insert_fact(session, span, number as i64, fact, fact.model.as_deref(), learned_at)?;
         }
-        let key = columns! { session: session, first_seq: span.first_seq };
-        self.upsert("fact_span", key, columns! { extractor_state: carry })?;
+        if let Some(carry) = carry {
+            let key = columns! { session: session, first_seq: span.first_seq };
+            self.upsert("fact_span", key, columns! { extractor_state: carry })?;
+        }
         Ok(facts.len() as i64 - learned.len() as i64)
+    }
+
+    /// Removes the extractor's states after the spans before this entry.
+    pub fn clear_extractor_states_before(&mut self, session: SessionNumber, seq: u64) -> Result<(), StoreError> {
+        self.sql
+            .run("DELETE FROM fact_span WHERE space = ?1 AND session = ?2 AND first_seq < ?3", values![session, seq])
     }
 
     /// Adds facts that a model found in a span to those already there, and returns how many.

@@ -36,7 +36,7 @@ impl TestHome {
         let number = store.session_number(session).unwrap().unwrap();
         let mut batch = store.begin().unwrap();
         let span = batch.fact_spans(number, 0).unwrap()[span];
-        batch.replace_rule_facts(number, span, facts, "{}", Timestamp::from_millis(0)).unwrap();
+        batch.replace_rule_facts(number, span, facts, Some("{}"), Timestamp::from_millis(0)).unwrap();
         batch.commit().unwrap();
     }
 }

@@ -6,6 +6,9 @@ use rethread_store::{Batch, FactSpan, SessionNumber, Store};
 
 use crate::{EngineError, SyncService};
 
+/// How many spans keep their state, from the last one on: the last one grows, and results of the one before may come
+/// late. States are large, so a change further back extracts the session from its start.
+const STORED_STATES: usize = 3;
 /// Sessions per transaction, so that other processes do not wait long.
 const SESSIONS_PER_BATCH: usize = 8;
 
@@ -48,13 +51,19 @@ impl FactExtraction<'_> {
         changes: Option<&SessionChanges>,
         is_touched: impl Fn(FactSpan) -> bool,
     ) -> Result<i64, EngineError> {
-        let spans = batch.fact_spans(self.session, from_seq)?;
-        let Some(first) = spans.first() else { return Ok(0) };
+        let mut spans = batch.fact_spans(self.session, from_seq)?;
+        let Some(mut first) = spans.first().copied() else { return Ok(0) };
         // State that cannot be read was written by other rules: the next sync extracts the whole session again.
         let read = |stored: Option<String>| stored.and_then(|carry| serde_json::from_str(&carry).ok());
-        let mut carry: ExtractionState =
-            read(batch.extractor_state_before(self.session, first.first_seq)?).unwrap_or_default();
+        let mut stored = batch.extractor_state_before(self.session, first.first_seq)?;
+        if stored.is_none() && first.first_seq > 0 {
+            spans = batch.fact_spans(self.session, 0)?;
+            first = spans.first().copied().unwrap_or(first);
+            stored = batch.extractor_state_before(self.session, first.first_seq)?;
+        }
+        let mut carry: ExtractionState = read(stored).unwrap_or_default();
         let (mut carry_changed, mut more) = (false, 0);
+        let first_stored = spans[spans.len().saturating_sub(STORED_STATES)].first_seq;
         for span in spans {
             let before = batch.extractor_state_after(self.session, span)?;
             if !carry_changed && before.is_some() && !is_touched(span) {
@@ -67,11 +76,18 @@ impl FactExtraction<'_> {
                 let stored = batch.span_entries(self.session, span)?;
                 extract(carry, self.roots, &stored.iter().collect::<Vec<_>>())
             };
-            let after = serde_json::to_string(&extracted.state).map_err(EngineError::SerializeState)?;
-            more += batch.replace_rule_facts(self.session, span, &extracted.facts, &after, self.now)?;
-            carry_changed = before.as_deref() != Some(after.as_str());
+            let is_stored = span.first_seq >= first_stored;
+            let after = if is_stored || before.is_some() {
+                Some(serde_json::to_string(&extracted.state).map_err(EngineError::SerializeState)?)
+            } else {
+                None
+            };
+            let stored = after.as_deref().filter(|_| is_stored);
+            more += batch.replace_rule_facts(self.session, span, &extracted.facts, stored, self.now)?;
+            carry_changed = before != after || before.is_none();
             carry = extracted.state;
         }
+        batch.clear_extractor_states_before(self.session, first_stored)?;
         batch.set_fact_rules_version(self.session, RULES_VERSION)?;
         Ok(more)
     }

@@ -106,6 +106,31 @@ fn facts_of_a_long_episode_do_not_depend_on_the_cut() {
 }
 
 #[test]
+fn result_that_comes_many_prompts_later_gives_the_same_facts() {
+    // The states between the first spans are not stored any more when the result arrives.
+    let late = || {
+        let mut script = script().user("start the long check");
+        script = script.tool_call("slow", "Bash", &json!({"command": "make check"}));
+        for number in 0..8 {
+            let output = format!("Exit code 1\nerror: case {number} of the suite expects another header");
+            script = script.user(format!("and part {number}?")).command("make part", &output, true);
+            script = script.edit("/app/src/part.rs").command("make part", "all well", false);
+        }
+        script.tool_result("slow", "Exit code 2\nerror: no rule to make target check", true).user("go on")
+    };
+    let (whole, bit_by_bit) = (TestHome::new(), TestHome::new());
+    whole.write(&file(), late().build());
+    whole.sync();
+    bit_by_bit.write(&file(), "");
+    for line in late().text().split_inclusive('\n') {
+        bit_by_bit.append(&file(), line);
+        bit_by_bit.sync();
+    }
+    assert!(whole.facts().contains("no rule to make target check"), "{}", whole.facts());
+    assert_same_dump(&bit_by_bit.facts(), &whole.facts());
+}
+
+#[test]
 fn facts_are_not_extracted_when_disabled() {
     let home = TestHome::new();
     home.write(".rethread/config.toml", "[facts]\nenabled = false\n");
