@@ -114,7 +114,11 @@ const PATTERNS: [(MemoryKind, f32, &str); 126] = [
     (Decision, 2.0, "stance|position|verdict|outcome|discuss*"),
     (Decision, 1.0, "did we|have we|are we"),
     (Decision, 0.7, "constraint*|because of"),
-    (Decision, 2.0, "an option|off the table|on the table|in question|out of the question|a candidate"),
+    (
+        Decision,
+        2.0,
+        "make sense|makes sense|an option|off the table|on the table|in question|out of the question|a candidate",
+    ),
     (Preference, 1.0, "how .. written|how .. named|how .. format*|how .. write|which style"),
     (Preference, 1.0, "is it ok|is it okay|is it fine|would i mind|mind if"),
     (Preference, 0.7, "usual*|normal*|typical*|expected"),
@@ -149,7 +153,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 126] = [
     (Preference, 0.7, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
     (Preference, 1.0, "ok|okay|fine"),
     (Decision, 1.0, "ok|okay|fine"),
-    (Preference, 1.0, "how big|how long may|how long should|how many|max|maximum|limit|may .. be|must|need to ask"),
+    (Preference, 1.5, "how big|how long may|how long should|how many|max|maximum|limit|may .. be|must|need to ask"),
     (Preference, 0.7, "how do we|how do i|how should|can .. tests|are .. allowed"),
     (
         Session,
