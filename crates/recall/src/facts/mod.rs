@@ -38,7 +38,7 @@ pub use known_errors::{KnownError, errors_with_code, known_errors, similar_error
 pub(crate) use names::{NameForm, name_form, position_of_name};
 pub use ruled_out::{RuledOut, ruled_out};
 pub use sequences::StepSequence;
-pub(crate) use tool_kinds::{kinds_of, names_kind, tools_in};
+pub(crate) use tool_kinds::{is_same_kind, kinds_of, names_kind, tools_in};
 pub use workflows::{CommandStats, Workflow, workflows};
 
 /// Where a fact was stated.

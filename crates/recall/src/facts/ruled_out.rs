@@ -31,7 +31,7 @@ const LEADS: &str = "ok okay so now then also and please next first well yes yea
 const WISHES: &str =
     "want need should could would can will must i'd we'd like let's going decided prefer rather try might shall may";
 /// Words right before an ordinary word that show it is a tool.
-const TOOL_VERBS: &str = "install use using import with try";
+const TOOL_VERBS: &str = "install use using import with try up";
 /// Words right after an ordinary word that is a tool.
 const WORDS_AFTER_TOOLS: &str = "and for to in here as instead on please there everywhere";
 /// Ends of a name that say it is ruled out everywhere.
@@ -151,10 +151,12 @@ pub fn ruled_out(decisions: &[Decision]) -> Vec<RuledOut> {
 
 fn rule_out(decision: &Decision) -> Option<RuledOut> {
     let holds = decision.is_open() && decision.state == FactState::Confirmed;
-    let (name, instead) = match decision.predicate {
-        Predicate::Decided if holds => (alternative(decision)?, Some(decision.subject.clone())),
-        Predicate::Decided if decision.state == FactState::Refuted => (decision.subject.clone(), None),
-        Predicate::Forbids if holds => (decision.subject.clone(), decision.replacement.clone()),
+    let replaced = replaced_tool(&decision.statement).filter(|_| holds && decision.predicate == Predicate::Decided);
+    let (name, instead) = match (decision.predicate, replaced) {
+        (_, Some((old, new))) => (old, Some(new)),
+        (Predicate::Decided, _) if holds => (alternative(decision)?, Some(decision.subject.clone())),
+        (Predicate::Decided, _) if decision.state == FactState::Refuted => (decision.subject.clone(), None),
+        (Predicate::Forbids, _) if holds => (decision.subject.clone(), decision.replacement.clone()),
         _ => return None,
     };
     let name = bare_name(&name);
@@ -173,18 +175,33 @@ fn alternative(decision: &Decision) -> Option<String> {
     let reason = decision.reason.as_deref().unwrap_or_default();
     let said = format!("{} {reason}", decision.statement.to_lowercase());
     let chosen = tools_in(&decision.subject);
-    let is_other = |tool: &String| {
-        let is_joined = TOGETHER
+    let is_joined = |one: &str, other: &str| {
+        TOGETHER
             .iter()
-            .any(|word| said.contains(&format!("{word}{tool}")) || said.contains(&format!("{tool}{word}")));
-        !is_joined && chosen.iter().any(|chosen| is_same_kind(chosen, tool))
+            .any(|word| said.contains(&format!("{one}{word}{other}")) || said.contains(&format!("{other}{word}{one}")))
+    };
+    let is_other = |tool: &String| {
+        let of_kind: Vec<&String> = chosen.iter().filter(|chosen| is_same_kind(chosen, tool)).collect();
+        !of_kind.is_empty() && !of_kind.iter().any(|chosen| is_joined(chosen, tool))
     };
     tools_in(&said).into_iter().find(is_other)
 }
 
+/// The tools of "replace requests with httpx".
+fn replaced_tool(statement: &str) -> Option<(String, String)> {
+    let lower = statement.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| c.is_whitespace() || c == ',').collect();
+    words.windows(4).find_map(|part| match part {
+        ["replace" | "swap", old, "with" | "for" | "by", new] => {
+            is_same_kind(old, new).then(|| ((*old).to_owned(), (*new).trim_end_matches('.').to_owned()))
+        }
+        _ => None,
+    })
+}
+
 /// A name without the words around it that belong to the sentence.
 fn bare_name(name: &str) -> String {
-    let name = name.strip_prefix("instead of ").unwrap_or(name);
+    let name = ["instead of ", "from "].iter().find_map(|begin| name.strip_prefix(begin)).unwrap_or(name);
     let bare = EVERYWHERE.iter().find_map(|end| name.strip_suffix(end));
     bare.unwrap_or(name).to_owned()
 }
@@ -275,6 +292,10 @@ mod tests {
         assert!(all[0].is_wanted_by("use prisma for the coupons") && all[0].is_package("@prisma/client"));
         let both = said(1, Predicate::Decided, "vite", FactState::Confirmed, "use vite and esbuild for the build");
         assert_eq!(names(&[both]), []);
+        let replaced =
+            said(1, Predicate::Decided, "replace", FactState::Confirmed, "replace requests with httpx, it is async")
+                .object(EntityKind::Decision, "requests with httpx");
+        assert_eq!(names(&[replaced]), [("requests".to_owned(), Some("httpx".to_owned()))]);
     }
 
     #[test]

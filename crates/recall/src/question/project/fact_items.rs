@@ -9,7 +9,8 @@ use super::terms::{QuestionTerms, TermSet, TermSplitter};
 use super::wording::{AnswerTimes, cause_sentence, decision_sentences, fix_sentences};
 use super::{AnswerSentence, MemoryKind};
 use crate::facts::{
-    Cause, Decision, FactSource, KnownError, causes, decisions, kinds_of, known_errors, names_kind, tools_in,
+    Cause, Decision, FactSource, KnownError, causes, decisions, is_same_kind, kinds_of, known_errors, names_kind,
+    tools_in,
 };
 
 /// A fact that may answer the question.
@@ -57,9 +58,11 @@ pub fn decision_key(decision: &Decision) -> String {
     format!("decision {} {}", decision.subject, decision.statement)
 }
 
-/// Whether a human decided it, and it still holds.
+/// Whether a human decided it, and it still holds. A proposal that was rejected is in the words of who proposed it; the
+/// exchange says why.
 fn is_settled(one: &Decision) -> bool {
-    one.trust == Trust::Human && (one.is_open() && one.state == FactState::Confirmed || one.is_ruled_out())
+    let is_rejection = one.is_ruled_out() && one.closed_by.is_none();
+    one.trust == Trust::Human && (one.is_open() && one.state == FactState::Confirmed || is_rejection)
 }
 
 /// The options of a decision that are known, and the other tools in the sentence of a decision about tools.
@@ -74,11 +77,14 @@ fn all_options(one: &Decision, known: &[&str]) -> Vec<String> {
 
 /// Names for the kinds of the tools that were decided on or between. What was only rejected is no answer to "which".
 fn kinds_decided(one: &Decision) -> Vec<&'static str> {
-    if one.state != FactState::Confirmed {
-        return Vec::new();
-    }
-    let parts = [Some(&one.subject), one.rejected_option.as_ref(), one.replacement.as_ref()];
-    let tools = parts.into_iter().flatten().flat_map(|part| tools_in(part));
+    let tools: Vec<String> = if one.state == FactState::Confirmed {
+        let parts = [Some(&one.subject), one.rejected_option.as_ref(), one.replacement.as_ref()];
+        parts.into_iter().flatten().flat_map(|part| tools_in(part)).collect()
+    } else {
+        // "I don't want celery, use arq" says what is used too.
+        tools_in(&one.statement).into_iter().filter(|tool| is_same_kind(&one.subject, tool)).collect()
+    };
+    let tools = tools.into_iter();
     let mut kinds: Vec<&str> = tools.flat_map(|tool| kinds_of(&tool).collect::<Vec<_>>()).collect();
     kinds.sort_unstable();
     kinds.dedup();

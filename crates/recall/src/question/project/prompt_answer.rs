@@ -21,7 +21,9 @@ const MAX_PASSAGES: usize = 3;
 /// Sentences quoted of an exchange that says why something happened.
 const MAX_SENTENCES: usize = 3;
 /// A quoted exchange must have this share of the question in its quoted parts.
-const MIN_PASSAGE_COVERAGE: f32 = 0.5;
+const MIN_PASSAGE_COVERAGE: f32 = 0.35;
+/// Words of a question that a rule must have if nothing else shows that the question is about it.
+const MIN_RULE_WORDS: usize = 3;
 /// Words before an ordinary word that show it is the name of a tool.
 const WORDS_BEFORE_TOOLS: &str =
     "is use using used with to or not no why about add install import pick choose chose avoid drop and for on";
@@ -70,7 +72,11 @@ pub fn answer_prompt(
     let matcher = PromptMatcher { question, terms: &terms, chooser: &chooser, own };
     let fact = candidates.iter().find(|one| matcher.is_answer(one, &mut splitter));
     if let Some(fact) = fact {
-        return fact_answer(fact, &candidates);
+        // What was decided later about the same counts, even if both still seem to hold.
+        let later = candidates
+            .iter()
+            .filter(|one| one.at > fact.at && shares_option(one, fact) && matcher.is_answer(one, &mut splitter));
+        return fact_answer(later.max_by_key(|one| one.at).unwrap_or(fact), &candidates);
     }
     if let Some(passage) = matcher.passage() {
         return passage_answer(passage, question, evidence, now);
@@ -104,7 +110,12 @@ impl PromptMatcher<'_> {
         let question = self.question;
         let has_all = self.has_all(candidate.terms);
         let is_of_kind = settled.is_kind_named && self.terms.has_topics_but_use(candidate.terms);
-        if is_of_kind && question.is_ours && !question.has_fault {
+        if is_of_kind && (question.is_ours || question.asks_which_here()) && !question.has_fault {
+            return true;
+        }
+        // A rule with every word of a question of several words is about the same.
+        let is_rule = candidate.memory == MemoryKind::Preference && question.asks_whether() && !question.has_fault;
+        if is_rule && has_all && self.terms.topic_len() >= MIN_RULE_WORDS {
             return true;
         }
         if !question.asks_for_verdict() && !question.asks_when() {
@@ -114,7 +125,8 @@ impl PromptMatcher<'_> {
         let is_clear =
             question.verdict() >= CLEAR && question.is_ours && self.terms.has_named_topic() || question.asks_when();
         let is_named = candidate.named >= 1.0;
-        if has_all && (self.terms.topic_len() > 1 || is_clear || is_named) {
+        let is_between = is_named && self.terms.topic_len_of(candidate.terms) > 1 && question.text.contains(" or ");
+        if is_between || has_all && (self.terms.topic_len() > 1 || is_clear || is_named) {
             return true;
         }
         let named = settled.options.iter().filter_map(|option| self.named_option(option, &settled.statement, splitter));
@@ -163,7 +175,9 @@ impl PromptMatcher<'_> {
         best.sort_by(|a, b| b.item.score.total_cmp(&a.item.score));
         best.into_iter().take(MAX_PASSAGES).find(|passage| {
             let session = self.chooser.evidence.exchanges[passage.exchange].session.id;
-            Some(session) != self.own && passage.coverage >= MIN_PASSAGE_COVERAGE && self.has_all(passage.all_terms)
+            Some(session) != self.own
+                && passage.coverage >= MIN_PASSAGE_COVERAGE
+                && self.has_nearly_all(passage.all_terms)
         })
     }
 
@@ -179,6 +193,16 @@ impl PromptMatcher<'_> {
             && (count >= 2 || self.question.shape.may_quote_error)
             && !self.terms.names_unknown(found)
     }
+}
+
+/// Whether two decisions are about the same option.
+fn shares_option(one: &FactCandidate, other: &FactCandidate) -> bool {
+    let options = |candidate: &FactCandidate| -> Vec<String> {
+        let known = candidate.settled.iter().flat_map(|settled| &settled.options);
+        known.flat_map(|option| std::iter::once(option.to_lowercase()).chain(tools_in(option))).collect()
+    };
+    let known = options(one);
+    options(other).iter().any(|option| known.contains(option))
 }
 
 /// A fact as one line; what fixed an error comes with its cause.

@@ -1,6 +1,6 @@
 //! Recognizes a prompt that asks what is remembered about the project: what was decided, fixed, caused or done.
 
-use super::MemoryKind::{Cause, Decision, Event, Fix, Preference, Requirement};
+use super::MemoryKind::{Cause, Decision, Fix, Preference, Requirement};
 use super::quotes::is_question;
 use super::shape::QuestionShape;
 
@@ -21,10 +21,26 @@ const OPENINGS: [&str; 10] =
 /// Openings of requests that look like questions.
 const REQUESTS: [&str; 9] =
     ["can you", "could you", "would you", "will you", "can u", "do you", "are you", "would it be possible", "can it"];
+/// Openings of questions about a time. "When I type this" is not one.
+const WHEN_OPENINGS: [&str; 12] = [
+    "when did ",
+    "when was ",
+    "when were ",
+    "when do ",
+    "when have ",
+    "when had ",
+    "since when",
+    "what day",
+    "what date",
+    "which day",
+    "how long ago",
+    "how recently",
+];
 /// What may follow them in a question.
 const REMINDERS: &str = "remind recall remember recap";
 /// Words for those who work on the project.
-const OURS: &str = "we we're we've we'd we'll our ours us i i'm i've i'd my project repo repository codebase stack";
+const OURS: &str = "we we're we've we'd we'll our ours us i i'm i've i'd my project repo repository codebase stack \
+    convention conventions guideline guidelines policy rule rules";
 /// Words that ask about the past.
 const PAST: &str =
     "did was were had didn't wasn't weren't made caused broke fixed solved resolved helped happened been";
@@ -62,6 +78,10 @@ impl MemoryQuestion {
         let shape = QuestionShape::parse(&text);
         let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '\'').collect();
         let has = |list: &str| words.iter().any(|word| is_listed(list, word));
+        // What the agent itself did is in its context.
+        if has("you your you've") && !has("we we've our us") {
+            return None;
+        }
         let question =
             Self { is_ours: has(OURS), is_past: has(PAST), has_fault: has(FAULTS), shape, text: text.clone() };
         question.asks_memory().then_some(question)
@@ -79,7 +99,7 @@ impl MemoryQuestion {
 
     /// Whether it asks when something happened.
     pub fn asks_when(&self) -> bool {
-        self.shape.asks_when || self.shape.is_mostly(Event)
+        WHEN_OPENINGS.iter().any(|opening| self.text.starts_with(opening))
     }
 
     /// Whether it asks for what a human decided or wants.
@@ -94,6 +114,20 @@ impl MemoryQuestion {
         self.text.starts_with("why ") && self.text.split_whitespace().count() <= 3
     }
 
+    /// Whether it asks whether something is wanted: "should X have Y", "X or Y".
+    pub(super) fn asks_whether(&self) -> bool {
+        let first = self.text.split_whitespace().next().unwrap_or_default();
+        is_listed("should shall may must do does are is can", first)
+    }
+
+    /// Whether it asks which of something is used, and means that of the project: "what runs the jobs".
+    pub(super) fn asks_which_here(&self) -> bool {
+        let begins = ["what ", "which ", "where "].iter().any(|opening| self.text.starts_with(opening));
+        let defines = ["what is a ", "what is an ", "what's a ", "what's an ", "what are "];
+        let is_here = self.text.contains(" the ") || self.text.contains(" this ");
+        begins && is_here && !defines.iter().any(|opening| self.text.starts_with(opening))
+    }
+
     /// How likely it asks for a decision or a preference.
     pub(super) fn verdict(&self) -> f32 {
         self.shape.likelihood(Decision).max(self.shape.likelihood(Preference))
@@ -101,7 +135,7 @@ impl MemoryQuestion {
 
     fn asks_memory(&self) -> bool {
         let is_about_us = self.is_ours || self.is_past;
-        is_about_us || self.asks_for_verdict()
+        is_about_us || self.asks_for_verdict() || self.asks_which_here() || self.asks_whether()
     }
 }
 
@@ -156,13 +190,9 @@ mod tests {
         assert_eq!(text("So, which http client do we use?").as_deref(), Some("which http client do we use?"));
         assert_eq!(text("I'm back. Why no redis?").as_deref(), Some("why no redis?"));
         assert_eq!(text("should we run on fly.io or vercel").as_deref(), Some("should we run on fly.io or vercel"));
-        for prompt in [
-            "add retries to the client",
-            "can you add axios?",
-            "how does jsonb indexing work in postgres?",
-            "what is the difference between axios and fetch?",
-            "thanks",
-        ] {
+        for prompt in
+            ["add retries to the client", "can you add axios?", "how does jsonb indexing work in postgres?", "thanks"]
+        {
             assert_eq!(text(prompt), None, "{prompt}");
         }
         let long = format!("{} Which one did we pick?", "The importer reads the file line by line. ".repeat(3));

@@ -13,7 +13,7 @@ const CLEAR_WORD_POINTS: f32 = 2.0;
 
 /// Patterns of words, each with the memory it speaks for and how strongly. A `*` ends a word beginning, `..` skips
 /// words, `|` separates alternatives.
-const PATTERNS: [(MemoryKind, f32, &str); 126] = [
+const PATTERNS: [(MemoryKind, f32, &str); 127] = [
     (Fix, 2.0, "fix*|solv*|solution*|resolv*|workaround*|repair*|remed*"),
     (Fix, 2.0, "get rid"),
     (Fix, 2.0, "go .. away|goes .. away|went .. away"),
@@ -65,6 +65,11 @@ const PATTERNS: [(MemoryKind, f32, &str); 126] = [
     ),
     (Decision, 1.0, "which|what .. use|replaced|replace"),
     (Decision, 0.5, "use*|using|plan*|design*|approach*|strateg*"),
+    (
+        Decision,
+        3.0,
+        "made .. choose|made .. pick|made .. use|made .. go with|made .. switch|made .. drop|speaks against",
+    ),
     (Decision, 1.0, "why is there no|why isn't there|why don't we|why aren't we|why didn't we"),
     (Preference, 2.5, "prefer*|allow*|forbid*|forbidden|permitted|banned|taboo"),
     (Preference, 2.0, "okay to|ok to|fine to|may i|may we|can i|can we|supposed to|acceptable"),
