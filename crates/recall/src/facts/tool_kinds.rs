@@ -1,5 +1,8 @@
 //! What well-known tools are for: ky is an HTTP client, pnpm a package manager. A plain table.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Names for a kind of tool, separated by `|`, and its well-known members. A tool may be of several kinds.
 const KINDS: [(&str, &str); 47] = [
     (
@@ -163,23 +166,33 @@ pub(crate) fn spellings(tool: &str) -> Vec<String> {
     std::iter::once(lower.clone()).chain(others).collect()
 }
 
+/// The kinds of each tool, as indexes into the table: a hook looks up every word of a thousand decisions.
+static KINDS_BY_TOOL: LazyLock<HashMap<&str, Vec<usize>>> = LazyLock::new(|| {
+    let mut kinds: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, (_, members)) in KINDS.iter().enumerate() {
+        for member in members.split_ascii_whitespace() {
+            kinds.entry(member).or_default().push(at);
+        }
+    }
+    kinds
+});
+
 /// Whether this is the name of a tool in the table.
 pub(crate) fn is_tool(name: &str) -> bool {
-    let name = listed_name(name);
-    KINDS.iter().any(|(_, members)| has_member(members, &name))
+    KINDS_BY_TOOL.contains_key(listed_name(name).as_str())
 }
 
 /// Whether two different tools are for the same purpose.
 pub(crate) fn is_same_kind(one: &str, other: &str) -> bool {
     let (one, other) = (listed_name(one), listed_name(other));
-    !spellings(&one).contains(&other)
-        && KINDS.iter().any(|(_, members)| has_member(members, &one) && has_member(members, &other))
+    let kinds = |tool: &str| KINDS_BY_TOOL.get(tool).map_or(&[][..], Vec::as_slice);
+    kinds(&one).iter().any(|kind| kinds(&other).contains(kind)) && !spellings(&one).contains(&other)
 }
 
 /// Names for the kinds of a tool: `http client`, `http library`. Nothing if it is not in the table.
 pub(crate) fn kinds_of(tool: &str) -> impl Iterator<Item = &'static str> {
-    let tool = listed_name(tool);
-    KINDS.iter().filter(move |(_, members)| has_member(members, &tool)).flat_map(|(names, _)| names.split('|'))
+    let kinds = KINDS_BY_TOOL.get(listed_name(tool).as_str()).cloned().unwrap_or_default();
+    kinds.into_iter().flat_map(|at| KINDS[at].0.split('|'))
 }
 
 /// The tools that a text names, in lower case, in order, each once.
@@ -189,7 +202,7 @@ pub(crate) fn tools_in(text: &str) -> Vec<String> {
     let mut found: Vec<String> = long.collect();
     let words = lower.split(|c: char| !(c.is_alphanumeric() || "-_./@".contains(c)));
     for word in words.map(|word| word.trim_matches(['.', '-', '/', '_'])).filter(|word| !word.is_empty()) {
-        if is_tool(word) && !found.iter().any(|known| known == word) {
+        if KINDS_BY_TOOL.contains_key(word) && !found.iter().any(|known| known == word) {
             found.push(word.to_owned());
         }
     }
