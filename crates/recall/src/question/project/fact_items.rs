@@ -75,7 +75,7 @@ fn all_options(one: &Decision, known: &[&str]) -> Vec<String> {
     all
 }
 
-/// Names for the kinds of the tools that were decided on or between. What was only rejected is no answer to "which".
+/// Names for the kinds of the tools that were decided on or between. What was only rejected does not answer "which".
 fn kinds_decided(one: &Decision) -> Vec<&'static str> {
     let tools: Vec<String> = if one.state == FactState::Confirmed {
         let parts = [Some(&one.subject), one.rejected_option.as_ref(), one.replacement.as_ref()];

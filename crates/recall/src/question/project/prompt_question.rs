@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_about_the_project_are_told_from_requests() {
+    fn questions_about_the_project_differ_from_requests() {
         let text = |prompt: &str| MemoryQuestion::find(prompt).map(|question| question.text);
         assert_eq!(text("So, which http client do we use?").as_deref(), Some("which http client do we use?"));
         assert_eq!(text("I'm back. Why no redis?").as_deref(), Some("why no redis?"));

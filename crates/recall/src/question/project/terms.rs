@@ -59,7 +59,7 @@ const CUE_WORDS: &str = "behind concern concerns deal discussion handle handling
     when work worked working works wrong yesterday yet";
 
 /// Words of general meaning: they describe, but do not name what the question is about.
-const GENERAL_WORDS: &str = "replace replaced replacing speak speaks statement statements swap swapped away begin began come each every everybody everyone made people somebody someone move moved moving start started starting abandon abandoned ditch ditched drop dropped dropping gone switch switched approach framework library thing things tool actual actually already anymore anyway anywhere became become becomes big bigger code directly ever everything exist \
+const GENERAL_WORDS: &str = "replace replaced replacing speak speaks statement statements swap swapped away begin began come each every everybody everyone made people someone move moved moving start started starting abandon abandoned ditch ditched drop dropped dropping gone switch switched approach framework library thing things tool actual actually already anymore anyway anywhere became become becomes big bigger code directly ever everything exist \
     exists fine good hard hold holds immediately large live lives look looks mean means new now often old planned put \
     right seem seems simply small somewhere sort still straight supposed sure think tried try turn turned whatever";
 /// Weight of such a word.
