@@ -78,9 +78,9 @@ pub use facts::{
     CAUSE_PREDICATES, Cause, CitedFact, CitedFacts, CommandStats, DECISION_PREDICATES, Decision, EntityGraph,
     FACTS_SYSTEM_PROMPT, FactPromptChunk, FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits,
     GraphNode, KNOWLEDGE_PREDICATES, KnownError, KnownFixes, MAX_FACTS, RuledOut, StepSequence, Workflow,
-    all_file_names, causes, decision_for_question, decisions, entity_graph, errors_with_code, fact_prompt_chunks,
-    facts_schema, file_touches, knowledge_rank, known_errors, known_fixes, mentions_file, mentions_path,
-    parse_cited_facts, ruled_out, similar_errors, with_other_values, workflows,
+    all_file_names, causes, decisions, entity_graph, errors_with_code, fact_prompt_chunks, facts_schema, file_touches,
+    knowledge_rank, known_errors, known_fixes, mentions_file, mentions_path, parse_cited_facts, ruled_out,
+    similar_errors, with_other_values, workflows,
 };
 pub use fix_lines::{best_fix, fix_line};
 pub use handoff::{HandoffSource, write_handoff};
@@ -92,9 +92,10 @@ pub use pairs::pair_tool_results;
 pub use query::{HitKind, SearchQuery, UnknownHitKind};
 pub use question::{
     AnswerItem, AnswerSentence, AnswerTimes, Citation, CitedAnswer, Confidence, Exchange, MAX_CITATIONS,
-    MAX_EXCERPT_CHARS, MemoryKind, PROJECT_SYSTEM_PROMPT, ProjectAnswer, ProjectEvidence, QuestionPrompt,
-    QuestionShape, RuleEvidence, SentenceSource, SerializedSession, SessionEvidence, SourcePlace, answer_from_evidence,
-    answer_schema, extractive_answer, project_answer_schema, project_prompt, question_prompt, serialize_session,
+    MAX_EXCERPT_CHARS, MemoryKind, MemoryQuestion, PROJECT_SYSTEM_PROMPT, ProjectAnswer, ProjectEvidence, PromptAnswer,
+    QuestionPrompt, QuestionShape, RuleEvidence, SentenceSource, SerializedSession, SessionEvidence, SourcePlace,
+    answer_from_evidence, answer_prompt, answer_schema, decision_key, extractive_answer, project_answer_schema,
+    project_prompt, question_prompt, serialize_session,
 };
 pub use quote::{format_age, quote_short};
 pub use recent_memory::{

@@ -14,8 +14,8 @@ use rethread_store::{FactQuery, FactRow, ReadStore, SessionScope, Store};
 use super::caller::Caller;
 use super::inject::{inject_once, text_hash};
 use super::tool_call_text::{HookToolCall, without_secrets};
-use crate::EngineError;
 use crate::awareness::AwarenessService;
+use crate::{Engine, EngineError};
 
 /// Bytes read from each end of an error output; the failure is reported near one of them.
 const ERROR_END_BYTES: usize = 3 << 10;
@@ -65,6 +65,7 @@ pub(super) struct KnownFactLine {
 
 /// Finds known facts of a project that help the calling session.
 pub(super) struct FactFinder<'a> {
+    pub(super) engine: &'a Engine,
     pub(super) store: &'a ReadStore,
     pub(super) caller: &'a Caller,
     pub(super) project: &'a str,
@@ -129,7 +130,7 @@ impl AwarenessService<'_> {
         let (began, now) = (Instant::now(), self.engine.now());
         let project = self.project_of(store, caller)?;
         for seen in errors {
-            let finder = FactFinder { store, caller, project: &project, now };
+            let finder = FactFinder { engine: self.engine, store, caller, project: &project, now };
             let Some(known) = finder.known_fix(&seen)? else { continue };
             let reason = known.reason.to_owned();
             let text = memory_block(&[known.text]);

@@ -200,7 +200,8 @@ impl SectionBuilder<'_> {
             self.skip("memory", "disabled by inject.memory");
             return Ok(());
         }
-        let known = FactFinder { store, caller, project: &context.project, now: context.now }.for_prompt(prompt)?;
+        let finder = FactFinder { engine: self.engine, store, caller, project: &context.project, now: context.now };
+        let known = finder.for_prompt(prompt)?;
         let (mut lines, mut dedupe_keys, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
         let detail = self.engine.settings().inject.detail;
         if let Some(known) = known {

@@ -1,6 +1,6 @@
 //! Short one-line texts about tool calls for hot memory and the event log, without secrets.
 
-use rethread_ingest::facts::installed_packages;
+use rethread_ingest::facts::{imported_packages, installed_packages};
 use rethread_ingest::{CallTarget, RedactionFindings, Redactor, is_own_tool, tool_kind};
 use rethread_model::{ToolKind, ToolUse, clip, one_line, relative_path};
 use rethread_recall::ToolCallSummary;
@@ -29,6 +29,11 @@ pub(crate) fn without_secrets(text: &str) -> String {
 pub(super) fn preview_source(text: &str) -> &str {
     &text[..text.floor_char_boundary(PREVIEW_BYTES)]
 }
+
+/// Bytes of an edit in which imports are looked for; they are at its start.
+const IMPORT_BYTES: usize = 16 << 10;
+/// Edits of one call that are looked at.
+const MAX_EDITS: usize = 20;
 
 /// A tool call as reported by a hook.
 #[derive(Clone, Debug, Default)]
@@ -91,12 +96,29 @@ impl HookToolCall {
         CollisionIntent::of_call(tool_kind(&self.name), self.target())
     }
 
-    /// The packages that the call is about to install.
-    pub(super) fn installed_packages(&self) -> Vec<String> {
-        match tool_kind(&self.name) {
-            ToolKind::Command => installed_packages(&self.target().command),
+    /// The packages that the call is about to install, or to import in code where they were not imported before.
+    pub(super) fn added_packages(&self) -> Vec<String> {
+        let target = self.target();
+        match (tool_kind(&self.name), target.paths.first()) {
+            (ToolKind::Command, _) => installed_packages(&target.command),
+            (ToolKind::Edit | ToolKind::Write, Some(path)) => {
+                let known = self.imports(path, &OLD_TEXT_KEYS);
+                let mut added = self.imports(path, &NEW_TEXT_KEYS);
+                added.extend(self.imports(path, &CONTENT_KEYS));
+                added.retain(|package| !known.contains(package));
+                added
+            }
             _ => Vec::new(),
         }
+    }
+
+    /// The packages imported in the first of these arguments, of each edit of the call.
+    fn imports(&self, path: &str, names: &[&str]) -> Vec<String> {
+        let edits = self.input.get("edits").and_then(Value::as_array).into_iter().flatten().take(MAX_EDITS);
+        let texts = std::iter::once(&self.input)
+            .chain(edits)
+            .filter_map(|edit| names.iter().find_map(|name| edit.get(*name)?.as_str()));
+        texts.flat_map(|text| imported_packages(path, &text[..text.floor_char_boundary(IMPORT_BYTES)])).collect()
     }
 
     /// The files and the command that the call names.

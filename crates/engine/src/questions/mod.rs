@@ -5,6 +5,7 @@ mod handoff;
 mod passages;
 mod project;
 mod project_evidence;
+mod prompt_answer;
 mod references;
 
 use std::path::Path;
@@ -19,6 +20,7 @@ use serde_json::Value;
 pub use error::AskError;
 pub use handoff::HandoffReport;
 pub use project::{AnsweredProjectQuestion, ProjectAskPlan};
+pub(crate) use prompt_answer::PromptQuestion;
 
 use crate::awareness::without_secrets;
 use crate::models::{ConfiguredModel, ModelError, own_request};

@@ -38,7 +38,7 @@ const KNOWLEDGE: [Predicate; 9] = [
     Predicate::ConflictsWith,
 ];
 /// Predicates of facts that say when something happened.
-const EVENTS: [Predicate; 6] = [
+pub(super) const EVENTS: [Predicate; 6] = [
     Predicate::Committed,
     Predicate::Reverted,
     Predicate::Branched,
@@ -160,15 +160,24 @@ impl QuestionService<'_> {
             similarity: similarity.as_ref(),
         };
         let (found, _) = self.engine.index().with_snapshot(store, |snapshot| search(store, snapshot, input))?;
-        let best = found.hits.iter().map(|hit| hit.score).fold(f32::EPSILON, f32::max);
+        Self::exchanges_of(store, found.hits, MAX_EXCHANGES)
+    }
+
+    /// The exchanges of hits, best first, each once.
+    pub(super) fn exchanges_of(
+        store: &ReadStore,
+        hits: Vec<SearchHit>,
+        max_exchanges: usize,
+    ) -> Result<Vec<Exchange>, EngineError> {
+        let best = hits.iter().map(|hit| hit.score).fold(f32::EPSILON, f32::max);
         let mut exchanges: Vec<Exchange> = Vec::new();
-        for hit in found.hits {
+        for hit in hits {
             let SearchHit { session, key, score, entry, .. } = hit;
             let relative = (entry.seq, (score / best).clamp(0.0, 1.0));
             let is_same = |one: &&mut Exchange| one.session.id == session.id && one.episode == key.number;
             if let Some(known) = exchanges.iter_mut().find(is_same) {
                 known.hits.push(relative);
-            } else if exchanges.len() < MAX_EXCHANGES {
+            } else if exchanges.len() < max_exchanges {
                 let mut entries = store.episode_entries(key)?;
                 if let Some(last) = entries.last() {
                     let next = store.entry_at(key.session, last.seq + 1)?;

@@ -35,6 +35,7 @@ mod names;
 mod notes;
 mod pi_hook;
 mod project_sessions;
+mod prompt_questions;
 mod references;
 mod replaced_store;
 mod returning;

@@ -13,6 +13,7 @@ mod errors;
 mod fixes;
 mod git;
 mod git_calls;
+mod imports;
 mod packages;
 mod pasted_console;
 mod pattern;
@@ -46,6 +47,7 @@ pub(crate) use self::fixes::bypass_marker;
 pub use self::fixes::is_bypass;
 pub use self::git::git_note;
 pub use self::git_calls::{GitCall, git_calls};
+pub use self::imports::imported_packages;
 pub use self::packages::installed_packages;
 pub(crate) use self::script::shorten_script;
 

@@ -16,7 +16,7 @@ mod ruled_out;
 mod sequences;
 #[cfg(test)]
 pub(crate) mod testing;
-mod topic_question;
+mod tool_kinds;
 mod word_overlap;
 mod workflows;
 
@@ -35,9 +35,10 @@ pub use graph::{
     EntityGraph, GraphEdge, GraphItem, GraphLimits, GraphNode, KNOWLEDGE_PREDICATES, entity_graph, knowledge_rank,
 };
 pub use known_errors::{KnownError, errors_with_code, known_errors, similar_errors, with_other_values};
+pub(crate) use names::{NameForm, name_form, position_of_name};
 pub use ruled_out::{RuledOut, ruled_out};
 pub use sequences::StepSequence;
-pub use topic_question::decision_for_question;
+pub(crate) use tool_kinds::{is_same_kind, kinds_of, names_kind, tools_in};
 pub use workflows::{CommandStats, Workflow, workflows};
 
 /// Where a fact was stated.

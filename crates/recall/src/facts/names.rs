@@ -66,20 +66,21 @@ pub(crate) fn name_form(name: &str, sentence: &str) -> Option<NameForm> {
     (is_code && words.len() == 1 && name.chars().count() > 1).then_some(NameForm::Code)
 }
 
-/// Whether a text names it, as whole words.
-pub(crate) fn contains_name(text: &str, name: &str, form: NameForm) -> bool {
-    position_of_name(text, name, form).is_some()
-}
-
 /// The words before a name in a text, in lower case, and nothing if the text does not contain it.
 pub(crate) fn position_of_name(text: &str, name: &str, form: NameForm) -> Option<Vec<String>> {
+    words_around_name(text, name, form).map(|(before, _)| before)
+}
+
+/// The words before and after a name in a text, in lower case.
+pub(crate) fn words_around_name(text: &str, name: &str, form: NameForm) -> Option<(Vec<String>, Vec<String>)> {
     let wanted: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
     let words = text_words(text);
     let is_same = |word: &(String, bool), wanted: &String| word.0 == *wanted && (form != NameForm::Code || word.1);
     let at = words.windows(wanted.len().max(1)).position(|window| {
         !wanted.is_empty() && window.iter().zip(&wanted).all(|(word, wanted)| is_same(word, wanted))
     })?;
-    Some(words[..at].iter().map(|(word, _)| word.clone()).collect())
+    let texts = |words: &[(String, bool)]| words.iter().map(|(word, _)| word.clone()).collect();
+    Some((texts(&words[..at]), texts(&words[at + wanted.len()..])))
 }
 
 /// The words of a text in lower case, each with whether it is written as code. Pasted text is left out: fenced blocks,
@@ -194,6 +195,7 @@ mod tests {
 
     #[test]
     fn names_are_found_as_whole_words_outside_of_pasted_text() {
+        let contains_name = |text: &str, name: &str, form| position_of_name(text, name, form).is_some();
         let found = |text: &str| contains_name(text, "axios", NameForm::Distinctive);
         for text in ["let's add axios", "Axios, please", "add `axios` here", "axios@1.7 is out", "axios's retries"] {
             assert!(found(text), "{text}");

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use rethread_model::{FactState, Predicate, Timestamp, Trust};
 
-use super::names::{NameForm, name_form, position_of_name};
+use super::names::{NameForm, name_form, position_of_name, words_around_name};
+use super::tool_kinds::{is_same_kind, is_tool, spellings, tools_in};
 use super::{Decision, normalize};
 
 /// Words shortly before a name that show the user does not want it either.
@@ -14,14 +15,39 @@ const DENYING_WORDS: &str = "not no don't dont never without avoid stop remove r
 const DENYING_DISTANCE: usize = 3;
 
 /// Words shortly before a name that show it is to be used.
-const ADOPTING_WORDS: &str = "use using used add adding install installing introduce introducing switch switching migrate migrating \
+const ADOPTING_WORDS: &str = "use using add adding install installing introduce introducing switch switching migrate migrating \
     move moving go going try trying bring bringing pull pulling integrate integrating adopt adopting import importing set want need";
-/// Words right before a name that show it, if the prompt starts with an order.
-const JOINING_WORDS: &str = "with in via on to through";
-/// Words with which an order starts.
+/// Words right before a name that show it, if the sentence asks for work.
+const JOINING_WORDS: &str = "with in via on to through into onto";
+/// Words between these and the name.
+const ARTICLES: &str = "a an the our some plain";
+/// Words with which a sentence that asks for work starts, beside those above.
 const ORDERS: &str = "write build implement create do make fetch call parse style cache store test validate run deploy log send render mock \
-    format lint schedule queue host serve generate rewrite refactor port convert load save index search plot draw process handle please let's \
-    lets can could";
+    format lint schedule queue host serve generate rewrite refactor port convert load save index search plot draw process handle publish put \
+    persist keep stream push wire connect replace swap change let lets can could should shall may would i we you";
+/// Words before that.
+const LEADS: &str = "ok okay so now then also and please next first well yes yeah hey maybe just instead";
+/// Of those who could also state a fact, words that show they want something.
+const WISHES: &str =
+    "want need should could would can will must i'd we'd like let's going decided prefer rather try might shall may";
+/// Words right before an ordinary word that show it is a tool.
+const TOOL_VERBS: &str = "install use using import with try up";
+/// Words right after an ordinary word that is a tool.
+const WORDS_AFTER_TOOLS: &str = "and for to in here as instead on please there everywhere";
+/// Ends of a name that say it is ruled out everywhere.
+const EVERYWHERE: [&str; 9] = [
+    " in this project",
+    " in the project",
+    " in this repo",
+    " in this codebase",
+    " here",
+    " anymore",
+    " at all",
+    " anywhere",
+    " again",
+];
+/// Words that join two tools that are both used.
+const TOGETHER: [&str; 5] = [" and ", " plus ", " with ", " both ", " + "];
 
 /// Something that the user ruled out, and the decision that says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,23 +62,71 @@ pub struct RuledOut {
 }
 
 impl RuledOut {
-    /// Whether it is the package of that name.
+    /// Whether it is the package of that name, or one of its packages: `prisma` is also `@prisma/client`.
     pub fn is_package(&self, package: &str) -> bool {
-        // An ordinary word is a package only where another one is used in its place.
+        // An ordinary word is a package only where another one is used in its place, or if it is a known tool.
         let is_replaced = || self.instead.is_some() && self.decision.statement.to_lowercase().contains("use ");
-        self.name.eq_ignore_ascii_case(package) && (self.form.is_some() || is_replaced())
+        let scope = package.strip_prefix('@').and_then(|scoped| scoped.split('/').next());
+        let is_named = |name: &str| {
+            name.eq_ignore_ascii_case(package) || scope.is_some_and(|scope| scope.eq_ignore_ascii_case(name))
+        };
+        spellings(&self.name).iter().any(|name| is_named(name))
+            && (self.form.is_some() || is_tool(&self.name) || is_replaced())
     }
 
     /// Whether a prompt wants to use it. Merely naming it is not enough.
     pub fn is_wanted_by(&self, prompt: &str) -> bool {
-        let Some(before) = self.form.and_then(|form| position_of_name(prompt, &self.name, form)) else { return false };
-        let is_in = |word: &String, table: &str| table.split_ascii_whitespace().any(|known| known == word);
-        let near = || before.iter().rev().take(DENYING_DISTANCE);
-        let is_order = before.first().is_some_and(|first| is_in(first, ORDERS)) && !prompt.trim_end().ends_with('?');
-        let is_joined = before.last().is_some_and(|last| is_in(last, JOINING_WORDS));
-        let is_adopted = near().any(|word| is_in(word, ADOPTING_WORDS)) || (is_order && is_joined);
-        is_adopted && !near().any(|word| is_in(word, DENYING_WORDS))
+        let names = spellings(&self.name);
+        sentences(prompt).any(|sentence| names.iter().any(|name| self.is_wanted_as(name, sentence)))
     }
+
+    fn is_wanted_as(&self, name: &str, sentence: &str) -> bool {
+        let form = match self.form {
+            Some(form) => form,
+            None if is_tool(name) && is_used_as_tool(sentence, name) => NameForm::Distinctive,
+            None => return false,
+        };
+        let Some(before) = position_of_name(sentence, name, form) else { return false };
+        let near = || before.iter().rev().take(DENYING_DISTANCE);
+        let joined = before.iter().rev().find(|word| !is_in(word, ARTICLES));
+        let is_joined = joined.is_some_and(|word| is_in(word, JOINING_WORDS));
+        let is_adopted = near().any(|word| is_in(word, ADOPTING_WORDS)) || is_joined;
+        is_adopted && asks_for_work(&before) && !near().any(|word| is_in(word, DENYING_WORDS))
+    }
+}
+
+/// Whether the words before a name ask for work, or ask whether to do it: "add", "let's", "should we", "I want".
+fn asks_for_work(before: &[String]) -> bool {
+    let mut words = before.iter().skip_while(|word| is_in(word, LEADS));
+    let Some(first) = words.next() else { return false };
+    match first.as_str() {
+        "i" | "we" | "you" => words.take(4).any(|word| is_in(word, WISHES)),
+        "i'd" | "we'd" => true,
+        first => is_in(first, ORDERS) || is_in(first, ADOPTING_WORDS),
+    }
+}
+
+/// Whether an ordinary word stands in a sentence where a tool does.
+fn is_used_as_tool(sentence: &str, name: &str) -> bool {
+    let Some((before, after)) = words_around_name(sentence, name, NameForm::Distinctive) else { return false };
+    before.last().is_some_and(|word| is_in(word, TOOL_VERBS))
+        && after.first().is_none_or(|word| is_in(word, WORDS_AFTER_TOOLS))
+}
+
+fn is_in(word: &str, table: &str) -> bool {
+    table.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// The sentences of a prompt; a stop inside a name does not end one. Pasted text is left to the search for names.
+fn sentences(prompt: &str) -> impl Iterator<Item = &str> {
+    let is_typed = prompt.lines().count() <= 2;
+    let (mut parts, mut rest) = (Vec::new(), prompt);
+    while is_typed && let Some(at) = [". ", "? ", "! ", ", "].iter().filter_map(|stop| rest.find(stop)).min() {
+        parts.push(&rest[..at]);
+        rest = &rest[at + 2..];
+    }
+    parts.push(rest);
+    parts.into_iter()
 }
 
 /// Everything that the user ruled out and did not take up again, newest first. Only what a human said counts.
@@ -77,17 +151,59 @@ pub fn ruled_out(decisions: &[Decision]) -> Vec<RuledOut> {
 
 fn rule_out(decision: &Decision) -> Option<RuledOut> {
     let holds = decision.is_open() && decision.state == FactState::Confirmed;
-    let (name, instead) = match decision.predicate {
-        Predicate::Decided if holds => (decision.rejected_option.clone()?, Some(decision.subject.clone())),
-        Predicate::Decided if decision.state == FactState::Refuted => (decision.subject.clone(), None),
-        Predicate::Forbids if holds => (decision.subject.clone(), decision.replacement.clone()),
+    let replaced = replaced_tool(&decision.statement).filter(|_| holds && decision.predicate == Predicate::Decided);
+    let (name, instead) = match (decision.predicate, replaced) {
+        (_, Some((old, new))) => (old, Some(new)),
+        (Predicate::Decided, _) if holds => (alternative(decision)?, Some(decision.subject.clone())),
+        (Predicate::Decided, _) if decision.state == FactState::Refuted => (decision.subject.clone(), None),
+        (Predicate::Forbids, _) if holds => (decision.subject.clone(), decision.replacement.clone()),
         _ => return None,
     };
+    let name = bare_name(&name);
     let form = name_form(&name, &decision.statement);
     // A package of the name is meant even if it is an ordinary word otherwise, but not if it is a description.
     let is_word = name.split_whitespace().count() == 1;
     let is_by_human = decision.trust == Trust::Human;
     (is_by_human && (form.is_some() || is_word)).then(|| RuledOut { name, instead, decision: decision.clone(), form })
+}
+
+/// What was decided against: the rejected option, or the other tool of the same kind that the sentence names.
+fn alternative(decision: &Decision) -> Option<String> {
+    if decision.rejected_option.is_some() {
+        return decision.rejected_option.clone();
+    }
+    let reason = decision.reason.as_deref().unwrap_or_default();
+    let said = format!("{} {reason}", decision.statement.to_lowercase());
+    let chosen = tools_in(&decision.subject);
+    let is_joined = |one: &str, other: &str| {
+        TOGETHER
+            .iter()
+            .any(|word| said.contains(&format!("{one}{word}{other}")) || said.contains(&format!("{other}{word}{one}")))
+    };
+    let is_other = |tool: &String| {
+        let of_kind: Vec<&String> = chosen.iter().filter(|chosen| is_same_kind(chosen, tool)).collect();
+        !of_kind.is_empty() && !of_kind.iter().any(|chosen| is_joined(chosen, tool))
+    };
+    tools_in(&said).into_iter().find(is_other)
+}
+
+/// The tools of "replace requests with httpx".
+fn replaced_tool(statement: &str) -> Option<(String, String)> {
+    let lower = statement.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| c.is_whitespace() || c == ',').collect();
+    words.windows(4).find_map(|part| match part {
+        ["replace" | "swap", old, "with" | "for" | "by", new] => {
+            is_same_kind(old, new).then(|| ((*old).to_owned(), (*new).trim_end_matches('.').to_owned()))
+        }
+        _ => None,
+    })
+}
+
+/// A name without the words around it that belong to the sentence.
+fn bare_name(name: &str) -> String {
+    let name = ["instead of ", "from "].iter().find_map(|begin| name.strip_prefix(begin)).unwrap_or(name);
+    let bare = EVERYWHERE.iter().find_map(|end| name.strip_suffix(end));
+    bare.unwrap_or(name).to_owned()
 }
 
 /// Whether a decision or preference accepts its subject.
@@ -156,9 +272,52 @@ mod tests {
             ("why does the widget bundle axios?", false),
             ("a customer asks whether it works with axios", false),
             ("the docs still mention axios, clean that up", false),
+            ("move the calls to axios", true),
+            ("I want axios for the uploads", true),
+            ("should we publish it with axios?", true),
+            ("how do I use axios interceptors?", false),
+            ("explain how to use axios", false),
+            ("the old widget used axios", false),
+            ("we use axios in the legacy app", false),
         ] {
             assert_eq!(all[0].is_wanted_by(prompt), wants, "{prompt}");
         }
+    }
+
+    #[test]
+    fn the_other_tool_of_a_sentence_is_ruled_out() {
+        let drizzle =
+            said(1, Predicate::Decided, "drizzle", FactState::Confirmed, "drizzle, prisma's engine is too big");
+        let all = ruled_out(&decisions(&[drizzle]));
+        assert!(all[0].is_wanted_by("use prisma for the coupons") && all[0].is_package("@prisma/client"));
+        let both = said(1, Predicate::Decided, "vite", FactState::Confirmed, "use vite and esbuild for the build");
+        assert_eq!(names(&[both]), []);
+        let replaced =
+            said(1, Predicate::Decided, "replace", FactState::Confirmed, "replace requests with httpx, it is async")
+                .object(EntityKind::Decision, "requests with httpx");
+        assert_eq!(names(&[replaced]), [("requests".to_owned(), Some("httpx".to_owned()))]);
+    }
+
+    #[test]
+    fn a_tool_with_an_ordinary_name_is_recognized_by_its_place() {
+        let rule = said(
+            1,
+            Predicate::Forbids,
+            "moment in this project",
+            FactState::Confirmed,
+            "never use moment in this project",
+        );
+        let all = ruled_out(&decisions(&[rule]));
+        for (prompt, wants) in [
+            ("install moment and format the dates", true),
+            ("format the dates with moment", true),
+            ("wait a moment", false),
+            ("let's use the moment to clean up", false),
+            ("use moment by moment updates", false),
+        ] {
+            assert_eq!(all[0].is_wanted_by(prompt), wants, "{prompt}");
+        }
+        assert!(all[0].is_package("moment") && all[0].is_package("momentjs"));
     }
 
     #[test]

@@ -9,11 +9,10 @@ mod serialize;
 
 pub use answer::{Citation, CitedAnswer, Confidence, MAX_CITATIONS, MAX_EXCERPT_CHARS};
 pub use extract::extractive_answer;
-pub(crate) use project::decision_with_topic;
 pub use project::{
-    AnswerItem, AnswerSentence, AnswerTimes, Exchange, MemoryKind, PROJECT_SYSTEM_PROMPT, ProjectAnswer,
-    ProjectEvidence, QuestionShape, RuleEvidence, SentenceSource, SessionEvidence, SourcePlace, answer_from_evidence,
-    project_answer_schema, project_prompt,
+    AnswerItem, AnswerSentence, AnswerTimes, Exchange, MemoryKind, MemoryQuestion, PROJECT_SYSTEM_PROMPT,
+    ProjectAnswer, ProjectEvidence, PromptAnswer, QuestionShape, RuleEvidence, SentenceSource, SessionEvidence,
+    SourcePlace, answer_from_evidence, answer_prompt, decision_key, project_answer_schema, project_prompt,
 };
 pub use prompt::{QuestionPrompt, answer_schema, question_prompt};
 pub(crate) use serialize::entry_text;

@@ -28,6 +28,8 @@ const MAX_CHARS: usize = 2_100;
 const CITATION_CHARS: usize = 32;
 /// Added to the score of a decision or rule that has all words of the question.
 const WHOLE_BONUS: f32 = 0.25;
+/// Added to the score of a decision about the kind of tool that the question names.
+const KIND_BONUS: f32 = 0.8;
 /// Items below this share of the best score are not shown.
 const MIN_SHARE_OF_BEST: f32 = 0.55;
 /// Sentences of its exchange that are quoted with a fact.
@@ -92,7 +94,9 @@ pub fn answer_from_evidence(
     let terms = QuestionTerms::of(question, &mut splitter);
     let (quoted, known) = passages(&evidence.exchanges, shape, &terms, &mut splitter, times);
     let asks_what_fails = question.split(|c: char| !c.is_alphanumeric()).any(names_failure);
-    let chooser = Chooser { shape, terms: &terms, evidence, passages: &quoted, known, asks_what_fails, times };
+    let lower = question.to_lowercase();
+    let chooser =
+        Chooser { question: &lower, shape, terms: &terms, evidence, passages: &quoted, known, asks_what_fails, times };
     let facts = chooser.facts(&mut splitter);
     let mut items = chooser.fact_items(&facts);
     items.extend(chooser.file_items(&mut splitter));
@@ -104,31 +108,35 @@ pub fn answer_from_evidence(
 }
 
 /// Facts that may answer the question.
-struct FactCandidates {
-    candidates: Vec<FactCandidate>,
+pub(super) struct FactCandidates {
+    pub(super) candidates: Vec<FactCandidate>,
     /// Errors that are printed in the question.
     printed: Vec<FactCandidate>,
 }
 
-struct Chooser<'a> {
-    shape: &'a QuestionShape,
-    terms: &'a QuestionTerms,
-    evidence: &'a ProjectEvidence,
-    passages: &'a [PassageCandidate],
+pub(super) struct Chooser<'a> {
+    /// The question in lower case.
+    pub(super) question: &'a str,
+    pub(super) shape: &'a QuestionShape,
+    pub(super) terms: &'a QuestionTerms,
+    pub(super) evidence: &'a ProjectEvidence,
+    pub(super) passages: &'a [PassageCandidate],
     /// Terms of the question that the exchanges have.
-    known: TermSet,
+    pub(super) known: TermSet,
     /// Whether the question asks for what does not work yet.
-    asks_what_fails: bool,
-    times: AnswerTimes,
+    pub(super) asks_what_fails: bool,
+    pub(super) times: AnswerTimes,
 }
 
 impl Chooser<'_> {
     /// What the memories of facts have, newest first.
-    fn facts(&self, splitter: &mut TermSplitter) -> FactCandidates {
+    pub(super) fn facts(&self, splitter: &mut TermSplitter) -> FactCandidates {
         // Who only repeats an error wants its fix.
         let error_words = if self.shape.is_open() { 2 } else { 3 };
         let near = self.near_episodes();
-        let mut reader = FactReader { terms: self.terms, splitter, times: self.times, error_words, near: &near };
+        let question = self.question;
+        let mut reader =
+            FactReader { question, terms: self.terms, splitter, times: self.times, error_words, near: &near };
         let printed = self.evidence.errors.iter().filter_map(|error| reader.of_error(error)).collect();
         let mut candidates = reader.candidates(&self.evidence.facts);
         candidates.extend(rule_candidates(&self.evidence.rules, self.terms, splitter));
@@ -138,6 +146,12 @@ impl Chooser<'_> {
     }
 
     fn fact_items(&self, facts: &FactCandidates) -> Vec<AnswerItem> {
+        let ranked = self.ranked_facts(facts);
+        ranked.into_iter().map(|(candidate, score)| self.item(candidate, score, &facts.candidates)).collect()
+    }
+
+    /// The facts that may answer the question with their scores, best first.
+    pub(super) fn ranked_facts<'f>(&self, facts: &'f FactCandidates) -> Vec<(&'f FactCandidate, f32)> {
         let FactCandidates { candidates, printed } = facts;
         let sets: Vec<TermSet> = candidates.iter().map(|candidate| candidate.terms).collect();
         let rarity = self.terms.rarity(&sets);
@@ -161,7 +175,7 @@ impl Chooser<'_> {
                 (fit + self.search_bonus(candidate)) * (0.5 + 0.5 * likelihood) * candidate.trust
             });
             if let Some(score) = of_fact.into_iter().chain(of_exchange).reduce(f32::max) {
-                items.push((candidate, score + newness));
+                items.push((candidate, score + newness + self.kind_bonus(candidate)));
             }
         }
         for candidate in printed {
@@ -178,7 +192,15 @@ impl Chooser<'_> {
         }
         items.sort_by(|a, b| b.1.total_cmp(&a.1));
         items.truncate(MAX_EVIDENCE);
-        items.into_iter().map(|(candidate, score)| self.item(candidate, score, candidates)).collect()
+        items
+    }
+
+    /// A question that names the kind of tool that was decided on can hardly be about anything else.
+    fn kind_bonus(&self, candidate: &FactCandidate) -> f32 {
+        let is_named = candidate.settled.as_ref().is_some_and(|settled| settled.is_kind_named);
+        let has_all = self.terms.topic_len_of(candidate.terms) == self.terms.topic_len();
+        let is_asked = self.asks_for_verdict() || self.shape.is_open();
+        if is_named && has_all && is_asked { KIND_BONUS } else { 0.0 }
     }
 
     /// How likely it is that the question asks for what a fact says.
@@ -240,7 +262,7 @@ impl Chooser<'_> {
         AnswerItem { memory: candidate.memory, sentences, score }
     }
 
-    fn passage_of(&self, candidate: &FactCandidate) -> Option<&PassageCandidate> {
+    pub(super) fn passage_of(&self, candidate: &FactCandidate) -> Option<&PassageCandidate> {
         let is_same = |passage: &&PassageCandidate| self.is_in(passage, candidate);
         let fitting = self.passages.iter().filter(is_same).filter(|passage| passage.coverage >= MIN_NEAR_COVERAGE);
         fitting.max_by(|a, b| a.item.score.total_cmp(&b.item.score))

@@ -3,7 +3,7 @@
 use rethread_model::Predicate;
 use rethread_store::FactRow;
 
-use super::fact_items::{FactCandidate, FactPlace};
+use super::fact_items::{FactCandidate, FactPlace, SettledFact};
 use super::terms::{QuestionTerms, TermSplitter};
 use super::wording::{AnswerTimes, day, origin, touch_sentence};
 use super::{AnswerItem, AnswerSentence, MemoryKind, SentenceSource};
@@ -55,6 +55,10 @@ pub(super) fn event_candidates(
             closed_by: None,
             at: fact.at,
             error: None,
+            settled: Some(SettledFact {
+                key: format!("event {} {}", fact.subject.name, source.citation()),
+                ..SettledFact::default()
+            }),
         });
     }
     all

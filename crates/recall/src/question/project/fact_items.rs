@@ -8,7 +8,10 @@ use rethread_store::FactRow;
 use super::terms::{QuestionTerms, TermSet, TermSplitter};
 use super::wording::{AnswerTimes, cause_sentence, decision_sentences, fix_sentences};
 use super::{AnswerSentence, MemoryKind};
-use crate::facts::{Cause, Decision, FactSource, KnownError, causes, decisions, known_errors};
+use crate::facts::{
+    Cause, Decision, FactSource, KnownError, causes, decisions, is_same_kind, kinds_of, known_errors, names_kind,
+    tools_in,
+};
 
 /// A fact that may answer the question.
 pub(super) struct FactCandidate {
@@ -27,12 +30,65 @@ pub(super) struct FactCandidate {
     pub(super) at: Option<Timestamp>,
     /// The signature of the error it is about.
     pub(super) error: Option<String>,
+    /// What it may be injected for; `None` if it may not, because it is not certain or no longer holds.
+    pub(super) settled: Option<SettledFact>,
+}
+
+/// A fact that is certain enough to be given to a prompt that asks for it.
+#[derive(Clone, Default)]
+pub(super) struct SettledFact {
+    /// Identifies it in the record of what was injected.
+    pub(super) key: String,
+    /// What a decision is for or against.
+    pub(super) options: Vec<String>,
+    /// Whether the question names the kind of tool that was decided on.
+    pub(super) is_kind_named: bool,
+    /// The sentence that states a decision.
+    pub(super) statement: String,
 }
 
 /// The options of a form that were not selected, as listed after its answer.
 fn options_not_selected(statement: &str) -> Vec<&str> {
     let listed = statement.trim_end_matches(')').rsplit_once(" (not ").filter(|_| statement.contains(" → "));
     listed.map_or_else(Vec::new, |(_, options)| options.split(", ").collect())
+}
+
+/// Identifies a decision in the record of what was injected, however it is found.
+pub fn decision_key(decision: &Decision) -> String {
+    format!("decision {} {}", decision.subject, decision.statement)
+}
+
+/// Whether a human decided it, and it still holds. A proposal that was rejected is in the words of who proposed it; the
+/// exchange says why.
+fn is_settled(one: &Decision) -> bool {
+    let is_rejection = one.is_ruled_out() && one.closed_by.is_none();
+    one.trust == Trust::Human && (one.is_open() && one.state == FactState::Confirmed || is_rejection)
+}
+
+/// The options of a decision that are known, and the other tools in the sentence of a decision about tools.
+fn all_options(one: &Decision, known: &[&str]) -> Vec<String> {
+    let known = known.iter().filter(|option| !option.is_empty());
+    let mut all: Vec<String> = known.map(|option| (*option).to_owned()).collect();
+    if all.iter().any(|option| !tools_in(option).is_empty()) {
+        all.extend(tools_in(&one.statement));
+    }
+    all
+}
+
+/// Names for the kinds of the tools that were decided on or between. What was only rejected does not answer "which".
+fn kinds_decided(one: &Decision) -> Vec<&'static str> {
+    let tools: Vec<String> = if one.state == FactState::Confirmed {
+        let parts = [Some(&one.subject), one.rejected_option.as_ref(), one.replacement.as_ref()];
+        parts.into_iter().flatten().flat_map(|part| tools_in(part)).collect()
+    } else {
+        // "I don't want celery, use arq" says what is used too.
+        tools_in(&one.statement).into_iter().filter(|tool| is_same_kind(&one.subject, tool)).collect()
+    };
+    let tools = tools.into_iter();
+    let mut kinds: Vec<&str> = tools.flat_map(|tool| kinds_of(&tool).collect::<Vec<_>>()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
 }
 
 /// An episode and the line in it that states a fact.
@@ -51,6 +107,8 @@ impl FactPlace {
 
 /// Finds the terms of a question in facts.
 pub(super) struct FactReader<'a> {
+    /// The question in lower case.
+    pub(super) question: &'a str,
     pub(super) terms: &'a QuestionTerms,
     pub(super) splitter: &'a mut TermSplitter,
     pub(super) times: AnswerTimes,
@@ -77,8 +135,10 @@ impl FactReader<'_> {
     fn of_decision(&mut self, one: &Decision, all: &[Decision]) -> Option<FactCandidate> {
         let other = one.rejected_option.as_deref().unwrap_or_default();
         let reason = one.reason.as_deref().unwrap_or_default();
-        let text = format!("{}\n{other}\n{}\n{reason}", one.subject, one.statement);
+        let kinds = kinds_decided(one);
+        let text = format!("{}\n{other}\n{}\n{reason}\n{}", one.subject, one.statement, kinds.join("\n"));
         let terms = self.terms.find(&text, self.splitter);
+        let is_kind_named = kinds.iter().any(|kind| names_kind(self.question, kind));
         if !self.may_answer(terms, &one.sources) {
             return None;
         }
@@ -91,17 +151,25 @@ impl FactReader<'_> {
             FactState::Hypothesis => 0.75,
         };
         let author = if one.trust == Trust::Human { 1.0 } else { 0.9 };
+        let options = [&[one.subject.as_str(), other], options_not_selected(&one.statement).as_slice()].concat();
+        let named = self.named(&options);
+        let settled = is_settled(one).then(|| SettledFact {
+            key: decision_key(one),
+            options: all_options(one, &options),
+            is_kind_named,
+            statement: one.statement.clone(),
+        });
         Some(FactCandidate {
             memory,
             sentences,
             terms,
-            named: self
-                .named(&[&[one.subject.as_str(), other], options_not_selected(&one.statement).as_slice()].concat()),
+            named,
             trust: state * author,
             places: one.sources.iter().map(FactPlace::of).collect(),
             closed_by: one.closed_by.as_ref().map(FactPlace::of),
             at: one.valid_from,
             error: None,
+            settled,
         })
     }
 
@@ -130,6 +198,10 @@ impl FactReader<'_> {
             closed_by: None,
             at: cause.last_at,
             error: is_error.then(|| cause.subject.name.clone()),
+            settled: matches!(cause.state, FactState::Confirmed | FactState::Hypothesis).then(|| SettledFact {
+                key: format!("cause {} {}", cause.subject.name, cause.statement),
+                ..SettledFact::default()
+            }),
         })
     }
 
@@ -153,6 +225,7 @@ impl FactReader<'_> {
             None => 0.6,
         };
         let line = self.terms.find(&error.line, self.splitter);
+        let confirmed = error.fixes.fixes.first().filter(|fix| fix.state == FactState::Confirmed);
         Some(FactCandidate {
             memory: MemoryKind::Fix,
             sentences: fix_sentences(error, self.times),
@@ -163,6 +236,10 @@ impl FactReader<'_> {
             closed_by: None,
             at: error.last_source.as_ref().and_then(|source| source.at),
             error: Some(error.signature.clone()),
+            settled: confirmed.map(|fix| SettledFact {
+                key: format!("fix {} {}", error.signature, fix.description),
+                ..SettledFact::default()
+            }),
         })
     }
 

@@ -8,6 +8,8 @@ mod events;
 mod fact_items;
 mod model_answer;
 mod passages;
+mod prompt_answer;
+mod prompt_question;
 mod quotes;
 mod rule_items;
 mod session_items;
@@ -16,19 +18,20 @@ mod source;
 mod terms;
 #[cfg(test)]
 mod tests;
-mod topic;
 mod wording;
 
 use super::Confidence;
 
 pub use choose::{ProjectEvidence, answer_from_evidence};
+pub use fact_items::decision_key;
 pub use model_answer::{PROJECT_SYSTEM_PROMPT, project_answer_schema, project_prompt};
 pub use passages::Exchange;
+pub use prompt_answer::{PromptAnswer, answer_prompt};
+pub use prompt_question::MemoryQuestion;
 pub use rule_items::RuleEvidence;
 pub use session_items::SessionEvidence;
 pub use shape::QuestionShape;
 pub use source::{SentenceSource, SourcePlace};
-pub(crate) use topic::decision_with_topic;
 pub use wording::AnswerTimes;
 
 /// What was asked for the answer.

@@ -69,6 +69,8 @@ pub(super) struct PassageCandidate {
     pub(super) coverage: f32,
     /// Number of words that say what the question is about.
     pub(super) topic_len: usize,
+    /// The terms of the question that the whole exchange has.
+    pub(super) all_terms: TermSet,
 }
 
 /// What stands around a part: the less near, the less it says about the part.
@@ -117,7 +119,9 @@ pub(super) fn passages(
         if let Some(found) = finder.passage(exchange, entries, (named, index), times) {
             let (item, quoted) = found;
             let coverage = finder.rarity.coverage(quoted);
-            all.push(PassageCandidate { exchange: index, item, coverage, topic_len: terms.topic_len_of(quoted) });
+            let topic_len = terms.topic_len_of(quoted);
+            let all_terms = entries.iter().map(|entry| entry.terms).fold(quoted, TermSet::with);
+            all.push(PassageCandidate { exchange: index, item, coverage, topic_len, all_terms });
         }
     }
     let known = sets.into_iter().chain(exchanges.iter().flat_map(|one| hit_terms(one, terms, splitter)));

@@ -55,6 +55,8 @@ pub(super) fn rule_candidates(
             closed_by: None,
             at: None,
             error: None,
+            // The agent reads these files itself.
+            settled: None,
         });
     }
     all

@@ -13,7 +13,7 @@ const CLEAR_WORD_POINTS: f32 = 2.0;
 
 /// Patterns of words, each with the memory it speaks for and how strongly. A `*` ends a word beginning, `..` skips
 /// words, `|` separates alternatives.
-const PATTERNS: [(MemoryKind, f32, &str); 126] = [
+const PATTERNS: [(MemoryKind, f32, &str); 127] = [
     (Fix, 2.0, "fix*|solv*|solution*|resolv*|workaround*|repair*|remed*"),
     (Fix, 2.0, "get rid"),
     (Fix, 2.0, "go .. away|goes .. away|went .. away"),
@@ -65,6 +65,11 @@ const PATTERNS: [(MemoryKind, f32, &str); 126] = [
     ),
     (Decision, 1.0, "which|what .. use|replaced|replace"),
     (Decision, 0.5, "use*|using|plan*|design*|approach*|strateg*"),
+    (
+        Decision,
+        3.0,
+        "made .. choose|made .. pick|made .. use|made .. go with|made .. switch|made .. drop|speaks against",
+    ),
     (Decision, 1.0, "why is there no|why isn't there|why don't we|why aren't we|why didn't we"),
     (Preference, 2.5, "prefer*|allow*|forbid*|forbidden|permitted|banned|taboo"),
     (Preference, 2.0, "okay to|ok to|fine to|may i|may we|can i|can we|supposed to|acceptable"),
@@ -114,7 +119,11 @@ const PATTERNS: [(MemoryKind, f32, &str); 126] = [
     (Decision, 2.0, "stance|position|verdict|outcome|discuss*"),
     (Decision, 1.0, "did we|have we|are we"),
     (Decision, 0.7, "constraint*|because of"),
-    (Decision, 2.0, "an option|off the table|on the table|in question|out of the question|a candidate"),
+    (
+        Decision,
+        2.0,
+        "make sense|makes sense|an option|off the table|on the table|in question|out of the question|a candidate",
+    ),
     (Preference, 1.0, "how .. written|how .. named|how .. format*|how .. write|which style"),
     (Preference, 1.0, "is it ok|is it okay|is it fine|would i mind|mind if"),
     (Preference, 0.7, "usual*|normal*|typical*|expected"),
@@ -149,7 +158,7 @@ const PATTERNS: [(MemoryKind, f32, &str); 126] = [
     (Preference, 0.7, "is .. ok|is .. okay|is .. fine|ok here|okay here|be fine|be ok|be okay|ok for|fine for|ok in"),
     (Preference, 1.0, "ok|okay|fine"),
     (Decision, 1.0, "ok|okay|fine"),
-    (Preference, 1.0, "how big|how long may|how long should|how many|max|maximum|limit|may .. be|must|need to ask"),
+    (Preference, 1.5, "how big|how long may|how long should|how many|max|maximum|limit|may .. be|must|need to ask"),
     (Preference, 0.7, "how do we|how do i|how should|can .. tests|are .. allowed"),
     (
         Session,

@@ -59,11 +59,14 @@ const CUE_WORDS: &str = "behind concern concerns deal discussion handle handling
     when work worked working works wrong yesterday yet";
 
 /// Words of general meaning: they describe, but do not name what the question is about.
-const GENERAL_WORDS: &str = "abandon abandoned ditch ditched drop dropped dropping gone switch switched approach framework library thing things tool actual actually already anymore anyway anywhere became become becomes big bigger code directly ever everything exist \
+const GENERAL_WORDS: &str = "replace replaced replacing speak speaks statement statements swap swapped away begin began come each every everybody everyone made people someone move moved moving start started starting abandon abandoned ditch ditched drop dropped dropping gone switch switched approach framework library thing things tool actual actually already anymore anyway anywhere became become becomes big bigger code directly ever everything exist \
     exists fine good hard hold holds immediately large live lives look looks mean means new now often old planned put \
     right seem seems simply small somewhere sort still straight supposed sure think tried try turn turned whatever";
 /// Weight of such a word.
 const GENERAL_WEIGHT: f32 = 0.5;
+
+/// Other words for using a tool.
+const USE_WORDS: &str = "base based build built depend import install pull rely run running runs write written";
 
 /// Words before a name.
 const WORDS_BEFORE_NAMES: &str = "a about an any at by choose chose from for in into my no of on onto our that the this to use using via with \
@@ -73,6 +76,8 @@ const WORDS_BEFORE_NAMES: &str = "a about an any at by choose chose from for in 
 struct QuestionTerm {
     forms: Vec<String>,
     weight: f32,
+    /// Whether it is another word for using something.
+    is_use: bool,
     /// Whether it stands where a name does: it is what the question is about, and not a verb or an adverb.
     is_name: bool,
 }
@@ -119,7 +124,8 @@ impl QuestionTerms {
                 word_weight(&raw)
             };
             let is_name = weight >= 1.0 && is_listed(WORDS_BEFORE_NAMES, &before);
-            terms.push(QuestionTerm { forms: vec![word.text.to_owned(), raw], weight, is_name });
+            let is_use = is_listed(USE_WORDS, &raw);
+            terms.push(QuestionTerm { forms: vec![word.text.to_owned(), raw], weight, is_use, is_name });
         }
         for term in &mut terms {
             let raw = term.forms.pop().unwrap_or_default();
@@ -137,6 +143,11 @@ impl QuestionTerms {
         self.terms.iter().all(|term| term.weight < 1.0)
     }
 
+    /// Whether a word that says what the question is about stands where a name does.
+    pub(super) fn has_named_topic(&self) -> bool {
+        self.terms.iter().any(|term| term.is_name)
+    }
+
     /// Number of words that say what the question is about.
     pub(super) fn topic_len(&self) -> usize {
         self.terms.iter().filter(|term| term.weight >= 1.0).count()
@@ -146,6 +157,18 @@ impl QuestionTerms {
     pub(super) fn names_unknown(&self, known: TermSet) -> bool {
         let is_known = |at: usize| known.0 & (1 << at) != 0;
         self.is_english && self.terms.iter().enumerate().any(|(at, term)| term.is_name && !is_known(at))
+    }
+
+    /// Whether `found` has every word that says what the question is about, up to the last of `named`.
+    pub(super) fn has_topics_until(&self, named: TermSet, found: TermSet) -> bool {
+        let last = (u64::BITS - named.0.leading_zeros()) as usize;
+        self.terms.iter().take(last).enumerate().all(|(at, term)| term.weight < 1.0 || found.0 & (1 << at) != 0)
+    }
+
+    /// Whether `found` has every word that says what the question is about, apart from words for using it.
+    pub(super) fn has_topics_but_use(&self, found: TermSet) -> bool {
+        let is_known = |at: usize, term: &QuestionTerm| term.weight < 1.0 || term.is_use || found.0 & (1 << at) != 0;
+        self.terms.iter().enumerate().all(|(at, term)| is_known(at, term))
     }
 
     /// How many of these terms say what the question is about.
@@ -242,7 +265,7 @@ impl TermSplitter {
 /// Words that only form the question; the index keeps some of them, because code has them too.
 fn is_question_word(word: &str) -> bool {
     const WORDS: &str = "about am any are aren arent btw can cant could couldn couldnt d did didn didnt do does doesn doesnt don dont \
-        have here how howd hows i is isn isnt it its ll me my no not on or our pls please s should shouldnt stuff t \
+        have here how howd hows i is isn isnt it its ll may me my no not on or our pls please s shall should shouldnt stuff t \
         there to us was wasn wasnt we were what whats where wheres which who whos why you";
     is_listed(WORDS, word)
 }

@@ -121,3 +121,86 @@ fn sentences_of_a_model_must_cite_evidence_that_was_given() {
     let nothing = json!({"sentences": [{"text": "x", "evidence": []}], "confidence": "low", "notes": []});
     assert!(ProjectAnswer::from_model_json(&nothing, &evidence).is_err());
 }
+
+fn asked_fact(prompt: &str, facts: Vec<FactRow>) -> Option<String> {
+    let question = MemoryQuestion::find(prompt)?;
+    let evidence = ProjectEvidence { facts, ..ProjectEvidence::default() };
+    answer_prompt(&question, &evidence, None, Timestamp::from_millis(86_400_000)).map(|answer| answer.line)
+}
+
+fn human(minute: i64, predicate: Predicate, subject: &str, detail: &str, other: Option<&str>) -> FactRow {
+    let mut known = fact(minute, predicate, (EntityKind::Decision, subject), detail);
+    known.fact.object = other.map(|other| Entity::new(EntityKind::Decision, other));
+    known
+}
+
+fn decided() -> Vec<FactRow> {
+    vec![
+        human(1, Predicate::Decided, "sqlite", "use sqlite instead of postgres for the index", Some("postgres")),
+        human(2, Predicate::Decided, "ky", "ky instead of axios, axios is too big", Some("axios")),
+        human(3, Predicate::Decided, "squash merges", "squash merges rather than rebases on main", Some("rebases")),
+        human(4, Predicate::Decided, "drizzle", "drizzle please, prisma's engine is too big", None),
+        human(5, Predicate::Forbids, "snapshot tests", "no snapshot tests for the dashboard", None),
+        human(6, Predicate::Prefers, "ask before adding dependency", "ask me before you add a dependency", None),
+    ]
+}
+
+#[test]
+fn a_prompt_that_asks_gets_the_fact_that_answers() {
+    // D41
+    for (prompt, expected) in [
+        ("should we use sqlite or postgres?", "use sqlite"),
+        ("which http client do we use", "ky instead"),
+        ("What database are we on?", "use sqlite"),
+        ("why did we choose ky?", "too big"),
+        ("ok. can we use postgres here?", "use sqlite"),
+        ("do we squash merges on main?", "squash merges"),
+        ("why not prisma?", "drizzle"),
+        ("which ORM should I import?", "drizzle"),
+        ("snapshot tests ok for the dashboard?", "no snapshot tests"),
+        ("are snapshot tests allowed?", "no snapshot tests"),
+        ("may I add a dependency?", "ask me"),
+        ("when did we decide on sqlite?", "use sqlite"),
+    ] {
+        let found = asked_fact(prompt, decided());
+        assert!(found.as_ref().is_some_and(|line| line.contains(expected)), "{prompt}: {found:?}");
+    }
+}
+
+#[test]
+fn other_prompts_get_nothing() {
+    for prompt in [
+        "which file has the parser?",
+        "what is the main problem?",
+        "which client do we test?",
+        "should we use mysql?",
+        "should we upgrade sqlite to 3.50?",
+        "add an index on main",
+        "what changed on main",
+        "can we merge it?",
+        "why?",
+        "fix the http client",
+        "how do we deploy the http client to staging quickly?",
+        "what's wrong with our database?",
+        "are tests ok?",
+        "write snapshot tests",
+        "why do the snapshot tests fail?",
+        "snapshot of the db?",
+        "what is the difference between axios and fetch?",
+        "can you use sqlite there?",
+        "how did we fix the index?",
+    ] {
+        assert_eq!(asked_fact(prompt, decided()), None, "{prompt}");
+    }
+}
+
+#[test]
+fn a_prompt_about_an_error_gets_its_fix_and_cause() {
+    let asked = |prompt: &str| asked_fact(prompt, facts());
+    let fix = asked("how did we fix the connection timeout to the database?").unwrap_or_default();
+    assert!(fix.contains("max: 20"), "{fix}");
+    let cause = asked("what caused the JWT bug?").unwrap_or_default();
+    assert!(cause.contains("expiry"), "{cause}");
+    assert_eq!(asked("what caused the search outage?"), None);
+    assert_eq!(asked("how did we fix the connection to the printer?"), None);
+}
