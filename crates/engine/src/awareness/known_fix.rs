@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use rethread_ingest::facts::{
-    ErrorContent, error_content, failure_line, identifying_line, is_read_only, is_same_error, runs_command, signature,
+    ErrorContent, error_content, error_places, failure_line, identifying_line, is_read_only, is_same_error, may_fix,
+    runs_command, signature,
 };
 use rethread_ingest::tool_kind;
 use rethread_model::{Entity, EntityKind, Predicate, SessionId, Timestamp, ToolKind};
@@ -36,6 +37,8 @@ struct SeenError {
     message: String,
     /// The command that failed; `None` if a prompt quotes the error.
     command: Option<String>,
+    /// The files at which it was reported, if known.
+    places: Vec<String>,
 }
 
 impl SeenError {
@@ -44,6 +47,7 @@ impl SeenError {
     fn is_known_as(&self, known: &FactRow) -> bool {
         let is_same = known.fact.quote.as_deref().is_some_and(|quote| is_same_error(quote, &self.message));
         is_same
+            && may_fix(&known.fact.detail, &self.message, &self.places)
             && match error_content(&self.message) {
                 ErrorContent::Names => true,
                 ErrorContent::Symptom => false,
@@ -82,15 +86,14 @@ impl AwarenessService<'_> {
         if tool_kind(&used.name) != ToolKind::Command || used.is_interrupted || is_read_only(&used.target().command) {
             return Ok(None);
         }
-        let message = match (&used.error, &used.unjudged_output) {
-            (Some(error), _) => identifying_line(&both_ends(error)),
-            // The host does not say whether it failed: only a line that clearly reports a failure counts.
-            (None, Some(output)) => failure_line(&both_ends(output)),
-            (None, None) => None,
-        };
+        let output = used.error.as_ref().or(used.unjudged_output.as_ref()).map(|output| both_ends(output));
+        let Some(output) = output else { return Ok(None) };
+        // If the host does not say whether it failed, only a line that clearly reports a failure counts.
+        let message = if used.error.is_some() { identifying_line(&output) } else { failure_line(&output) };
         let Some(message) = message else { return Ok(None) };
+        let places = error_places(&output, &message);
         let Some(mut store) = self.engine.existing_writer()? else { return Ok(None) };
-        let seen = SeenError { message, command: Some(used.target().command) };
+        let seen = SeenError { message, command: Some(used.target().command), places };
         self.inject_fix(&mut store, caller, [seen].into_iter())
     }
 
@@ -109,7 +112,7 @@ impl AwarenessService<'_> {
                 // What works by now needs no fix.
                 Some(outcome) if !passed.contains(&tool.target) => {
                     let command = tool.body.or(Some(tool.target));
-                    failed.extend(outcome.error.map(|message| SeenError { message, command }));
+                    failed.extend(outcome.error.map(|message| SeenError { message, command, places: Vec::new() }));
                 }
                 _ => {}
             }
@@ -150,9 +153,12 @@ impl FactFinder<'_> {
     pub(super) fn for_prompt(&self, prompt: &str) -> Result<Option<KnownFactLine>, EngineError> {
         // Parsing the error costs milliseconds, and few prompts quote one.
         let may_quote = ERROR_WORDS.iter().any(|word| prompt.contains(word));
-        let quoted = if may_quote { failure_line(&both_ends(prompt)) } else { None };
-        let found = match quoted {
-            Some(message) => self.quoted_fix(message)?,
+        let prompt_ends = if may_quote { both_ends(prompt) } else { String::new() };
+        let found = match failure_line(&prompt_ends) {
+            Some(message) => {
+                let places = error_places(&prompt_ends, &message);
+                self.quoted_fix(message, &places)?
+            }
             None => self.known_decision(prompt)?,
         };
         Ok(match found {
@@ -162,13 +168,13 @@ impl FactFinder<'_> {
     }
 
     /// A fix for an error line of a prompt, which may begin with words of the user: `I get this again: Error: …`.
-    fn quoted_fix(&self, line: String) -> Result<Option<KnownFactLine>, EngineError> {
+    fn quoted_fix(&self, line: String, places: &[String]) -> Result<Option<KnownFactLine>, EngineError> {
         let after_colons = line.match_indices(": ").map(|(at, colon)| at + colon.len()).take(MAX_LEAD_IN_COLONS);
         let named = ["rror", "xception", "panic", "fatal"].iter().filter_map(|word| line.find(word)).min();
         let begin = named.and_then(|at| line[..at].rfind(' ')).map(|space| space + 1);
         let messages: Vec<String> = begin.into_iter().chain(after_colons).map(|at| line[at..].to_owned()).collect();
         for message in std::iter::once(line).chain(messages) {
-            if let Some(known) = self.known_fix(&SeenError { message, command: None })? {
+            if let Some(known) = self.known_fix(&SeenError { message, command: None, places: places.to_vec() })? {
                 return Ok(Some(known));
             }
         }

@@ -28,6 +28,7 @@ mod forks;
 mod host_delivery;
 mod injections;
 mod kept_history;
+mod known_fix_probes;
 mod last_session;
 mod lifecycle;
 mod machine_text;

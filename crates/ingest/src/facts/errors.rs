@@ -154,7 +154,14 @@ fn has_position(line: &str) -> bool {
 fn clearest_line(output: &str) -> Option<(ErrorClarity, String)> {
     let mut best: Option<(ErrorClarity, String)> = None;
     let mut lines = output.lines().peekable();
+    let mut is_startup_noise = false;
     while let Some(line) = lines.next() {
+        // Python cannot load a file of a package when it starts, prints a traceback, and goes on.
+        is_startup_noise |= line.starts_with("Error processing line ");
+        if is_startup_noise || is_ignored_below(lines.clone()) {
+            is_startup_noise &= !line.starts_with("Remainder of file ignored");
+            continue;
+        }
         if line.len() > MAX_LINE_BYTES || !(ERROR_CUES.is_match(line) || has_position(line)) {
             continue;
         }
@@ -172,6 +179,12 @@ fn clearest_line(output: &str) -> Option<(ErrorClarity, String)> {
         }
     }
     best
+}
+
+/// Whether the next line with text says that the error was ignored.
+fn is_ignored_below<'a>(mut lines: impl Iterator<Item = &'a str>) -> bool {
+    let next = lines.find(|line| !line.trim().is_empty());
+    next.is_some_and(|next| next.starts_with("Remainder of file ignored"))
 }
 
 /// How agents begin their own line about the exit code, some in brackets.

@@ -4,94 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-/// What code contains that skips a test or silences a check.
-const MARKERS: &[&str] = &[
-    "it.skip",
-    "test.skip",
-    "describe.skip",
-    "suite.skip",
-    "it.todo(",
-    "test.todo(",
-    "it.fails(",
-    "test.fails(",
-    "xit(",
-    "xdescribe(",
-    "xtest(",
-    "#[ignore",
-    "mark.skip",
-    "pytest.skip(",
-    "mark.xfail",
-    "pytest.xfail(",
-    "unittest.skip",
-    "self.skipTest(",
-    "t.Skip(",
-    "t.Skipf(",
-    "t.SkipNow(",
-    "@Disabled",
-    "@Ignore",
-    "eslint-disable",
-    "oxlint-disable",
-    "tslint:disable",
-    "biome-ignore",
-    "stylelint-disable",
-    "@ts-ignore",
-    "@ts-expect-error",
-    "@ts-nocheck",
-    "type: ignore",
-    "type:ignore",
-    "pyright: ignore",
-    "ty: ignore",
-    "mypy: ignore",
-    "# noqa",
-    "#noqa",
-    "nosec",
-    "nolint",
-    "pylint: disable",
-    "rubocop:disable",
-    "shellcheck disable",
-    "#[allow(",
-    "#![allow(",
-    "@SuppressWarnings",
-    "istanbul ignore",
-    "c8 ignore",
-    "v8 ignore",
-    "pragma: no cover",
-    "|| true",
-    "|| exit 0",
-    "--no-verify",
-    "--passWithNoTests",
-    "passWithNoTests: true",
-    "--legacy-peer-deps",
-    "legacy-peer-deps=true",
-    "continue-on-error: true",
-    "ignoreBuildErrors: true",
-    "ignoreDuringBuilds: true",
-    "allow_failure: true",
-    "chmod 777",
-    "-DskipTests",
-    "verify=False",
-    "rejectUnauthorized: false",
-];
-
-/// Flags that skip a check, whatever the program.
-const FLAGS: &[&str] = &[
-    "--no-verify",
-    "--force",
-    "--force-with-lease",
-    "--no-check",
-    "--no-strict",
-    "--no-gpg-sign",
-    "--passWithNoTests",
-    "--legacy-peer-deps",
-    "--allow-empty",
-    "--allow-dirty",
-    "--deselect",
-    "--ignore",
-    "--exclude",
-    "--insecure",
-    "--no-sandbox",
-    "--break-system-packages",
-];
+use super::bypass_marks::{FLAGS, MARKERS, SKIPPING_VARIABLES, STRICT_SETTINGS, WEAK_SETTINGS};
 
 /// What `--force` only answers a prompt of: removing what can be made again.
 const CLEANUPS: [&str; 11] =
@@ -109,8 +22,16 @@ pub(crate) fn bypass_marker(before: &str, text: &str) -> Option<&'static str> {
     });
     let mut found = FINDER.find_iter(text).map(|found| (MARKERS[found.pattern().as_usize()], &text[..found.start()]));
     found
-        .find(|(marker, preceding)| !before.contains(marker) && !is_tolerated(marker, preceding))
+        .find(|(marker, preceding)| {
+            !before.contains(marker) && !is_tolerated(marker, preceding) && !is_inside_word(marker, preceding)
+        })
         .map(|(marker, _)| marker)
+}
+
+/// Whether a marker is only the end of another word: `xit(` in `exit(`.
+fn is_inside_word(marker: &str, preceding: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    marker.starts_with(is_word) && preceding.ends_with(is_word)
 }
 
 /// Whether `|| true` only tolerates that there is nothing to remove or to stop.
@@ -137,9 +58,35 @@ pub(super) fn is_bypass_edit(path: &str, change: &str) -> bool {
     change.lines().any(|piece| {
         let (old, new) = sides(piece);
         let is_silenced = bypass_marker(old, new).is_some();
-        let is_removed_test = new.is_empty() && is_test_file(path) && is_test_code(old);
-        is_silenced || is_removed_test || lowers_threshold(old, new)
+        let is_removed_test = gives_up(new) && is_test_file(path) && is_test_code(old);
+        is_silenced || is_removed_test || lowers_threshold(old, new) || weakens_setting(old, new)
     })
+}
+
+/// Whether nothing, a comment or an empty statement replaces something.
+fn gives_up(new: &str) -> bool {
+    let new = new.trim();
+    new.is_empty()
+        || matches!(new, "pass" | "return" | "return;")
+        || ["#", "//", "/*"].iter().any(|mark| new.starts_with(mark))
+}
+
+/// Whether a setting of a check is switched off: a rule, or a flag that makes it stricter.
+fn weakens_setting(old: &str, new: &str) -> bool {
+    let bare = |text: &str| -> String {
+        text.chars().filter(|c| !matches!(c, '"' | '\'' | ' ' | '`')).collect::<String>().to_ascii_lowercase()
+    };
+    let ends = |text: &str, value: &str| {
+        [":", "="]
+            .iter()
+            .any(|sign| text.split([',', '}', ';', ')']).any(|part| part.ends_with(&format!("{sign}{value}"))))
+    };
+    let (old, new) = (bare(old), bare(new));
+    let has = |words: &[&str]| words.iter().any(|word| new.contains(word));
+    let is_rule_off = ends(&new, "off") && !ends(&old, "off") && new.contains(['-', '/']);
+    is_rule_off
+        || (has(&STRICT_SETTINGS) && ends(&new, "false") && !ends(&old, "false"))
+        || (has(&WEAK_SETTINGS) && ends(&new, "true") && !ends(&old, "true"))
 }
 
 /// The text before and after of a piece: `OLD → NEW`, `+ NEW` or `- OLD`.
@@ -157,22 +104,46 @@ pub(super) fn sides(piece: &str) -> (&str, &str) {
 pub(in crate::facts) fn is_bypass_command(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
     let is_push = words.windows(2).any(|pair| pair == ["git", "push"]);
+    let is_commit = words.windows(2).any(|pair| pair == ["git", "commit"]);
+    let is_request = words.first() == Some(&"curl");
     let is_cleanup = !is_push && words.iter().any(|word| CLEANUPS.contains(word));
     let skips = |word: &&str| {
         let flag = word.split('=').next().unwrap_or_default();
         (FLAGS.contains(&flag) && !(is_cleanup && flag == "--force"))
             || flag.starts_with("--skip")
+            || (word.contains('=') && FLAGS.contains(word))
             || flag.starts_with("-DskipTests")
-            || matches!(*word, "HUSKY=0" | "SKIP_CHECKS=1" | "NODE_TLS_REJECT_UNAUTHORIZED=0")
+            || (flag.starts_with("-D") && flag.rsplit('.').next() == Some("skip"))
+            || SKIPPING_VARIABLES.iter().any(|variable| word.starts_with(variable))
             || word.starts_with("SKIP=")
+            || (word.starts_with("SKIP_") && word.contains('='))
             || (is_push && *word == "-f")
+            || (is_commit && *word == "-n")
+            || (is_request && matches!(*word, "-k" | "-sk" | "-ks" | "-kL" | "-Lk" | "-skL"))
+    };
+    let skips_pair = |pair: &[&str]| {
+        matches!(pair, ["-x", task] if task.contains("test") || task.contains("check") || task.contains("lint"))
+            || matches!(pair, ["-A", lint] if lint.contains("warnings") || lint.contains("clippy"))
+            || matches!(pair, ["strict-ssl" | "http.sslVerify" | "frozen", "false"])
+            || matches!(pair, ["rebase", "--skip"] | ["-W", "ignore"])
     };
     let removes_test = matches!(words.first(), Some(&"rm" | &"unlink")) && words.iter().any(|word| is_test_file(word));
     words.iter().any(skips)
+        || words.windows(2).any(skips_pair)
         || removes_test
-        || ["|| true", "|| :", "|| exit 0", "chmod 777", "chmod -R 777", "set +e"]
-            .iter()
-            .any(|part| command.contains(part))
+        || [
+            "|| true",
+            "|| :",
+            "|| exit 0",
+            "; exit 0",
+            "; true",
+            "sslVerify=false",
+            "chmod 777",
+            "chmod -R 777",
+            "set +e",
+        ]
+        .iter()
+        .any(|part| command.contains(part))
 }
 
 /// Whether a path is a file of tests.
@@ -221,6 +192,18 @@ mod tests {
             ("jest.config.js", "branches threshold: 80 → branches threshold: 60"),
             ("package.json", "--max-warnings 0 → --max-warnings 10"),
             ("run.sh", "+ npm test || true"),
+            ("tsconfig.json", "\"strict\": true → \"strict\": false"),
+            ("tsconfig.json", "+ \"skipLibCheck\": true,"),
+            ("pyproject.toml", "+ ignore_missing_imports = true"),
+            (".eslintrc.json", "\"no-unused-vars\": \"error\" → \"no-unused-vars\": \"off\""),
+            ("tests/a.py", "assert total == 3 → # assert total == 3"),
+            ("tests/a.py", "self.assertEqual(total, 3) → pass"),
+            ("src/a.test.ts", "expect(total).toBe(3) → expect(true).toBe(true)"),
+            ("src/a.ts", "load(id) → load(id as any)"),
+            ("a.test.ts", "it('adds', → it.only('adds',"),
+            ("a.py", "+ except Exception: pass"),
+            ("a.go", "+ TLSClientConfig: &tls.Config{InsecureSkipVerify: true}"),
+            ("build.sh", "set -e → set +e"),
         ] {
             assert!(is_bypass_edit(path, change), "{change}");
         }
@@ -229,6 +212,11 @@ mod tests {
             ("src/a.py", "- assert x"),
             ("a.ts", "max: 5 → max: 20"),
             ("jest.config.js", "threshold: 60 → threshold: 80"),
+            ("tsconfig.json", "\"strict\": false → \"strict\": true"),
+            ("src/a.ts", "cache: true → cache: false"),
+            ("src/a.py", "raise ValueError(x) → return"),
+            ("src/a.py", "+ sys.exit(1)"),
+            ("tests/a.py", "assert total == 3 → assert total == 4"),
             ("run.sh", "+ if [[ $KEEP == no ]]; then info \"Removing $TEMP\" rm -rf \"$TEMP\" || true fi"),
         ] {
             assert!(!is_bypass_edit(path, change), "{change}");
@@ -250,6 +238,27 @@ mod tests {
             "SKIP=lint git commit -m x",
             "terraform plan --skip-checks",
             "rm tests/a_test.go",
+            "git commit -n -m x",
+            "git -c http.sslVerify=false clone https://a/b",
+            "npm config set strict-ssl false",
+            "curl -k https://localhost",
+            "wget --no-check-certificate https://a/b",
+            "pip install --trusted-host pypi.org yaml",
+            "pnpm install --no-frozen-lockfile",
+            "yarn install --ignore-engines",
+            "composer install --ignore-platform-reqs",
+            "gradle build -x test",
+            "mvn package -Dmaven.test.skip=true",
+            "go test -vet=off ./...",
+            "kubectl apply --validate=false -f a.yaml",
+            "cargo clippy -- -A warnings",
+            "flake8 --exit-zero src",
+            "CI=false npm run build",
+            "SKIP_ENV_VALIDATION=1 npm run build",
+            "next build --no-lint",
+            "mypy --ignore-missing-imports src",
+            "make test; true",
+            "terraform apply -lock=false",
         ] {
             assert!(is_bypass_command(command), "{command}");
         }
@@ -258,6 +267,13 @@ mod tests {
                 .into_iter()
                 .chain(["docker builder prune -f", "docker system prune --force", "npm cache clean --force"])
                 .chain(["apt-get install -y jq", "git worktree remove --force ../b"])
+                .chain([
+                    "grep -n x a",
+                    "git add -A",
+                    "curl -s https://a/b",
+                    "git commit -m 'no -n'",
+                    "CI=true npm test",
+                ])
         {
             assert!(!is_bypass_command(command), "{command}");
         }

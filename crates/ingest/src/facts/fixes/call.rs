@@ -181,7 +181,8 @@ pub(super) fn is_corrected_call(failed: &ShellCommand, later: &ShellCommand) -> 
 /// Whether a later call installs something else than the failed one, though the message is not about the name of a
 /// package: that prepares the failed call.
 pub(super) fn installs_other(message: &str, failed: &ShellCommand, later: &ShellCommand) -> bool {
-    if !(same_name(failed, later) && INSTALL_COMMANDS.contains(&failed.name)) {
+    let is_install = |command: &ShellCommand| INSTALL_COMMANDS.contains(&command.name);
+    if !(is_install(failed) && is_install(later)) {
         return false;
     }
     let names = |word: &&String| !word.starts_with('-') || matches!(word.as_str(), "-e" | "--editable" | "-r");
@@ -209,6 +210,13 @@ pub(super) fn ran_nothing(message: &str) -> bool {
         )
     });
     is_missing_folder(message) || NOTHING.as_ref().is_some_and(|pattern| pattern.is_match(message))
+}
+
+/// Whether a message names an exception of the code that ran, other than a missing file.
+pub(super) fn is_exception(message: &str) -> bool {
+    static EXCEPTION: LazyLock<Option<CuePattern>> =
+        LazyLock::new(|| CuePattern::new(r"^[A-Za-z_][\w.]*(Error|Exception)\b"));
+    !message.starts_with("FileNotFound") && EXCEPTION.as_ref().is_some_and(|pattern| pattern.is_match(message))
 }
 
 /// Whether a later call adds a flag that the message names.

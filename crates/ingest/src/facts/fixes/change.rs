@@ -141,6 +141,9 @@ pub(super) fn change_kind(command: &ShellCommand) -> Option<ChangeKind> {
         && ["python", "node", "ruby", "perl", "bash", "sh", "php", "bun", "deno", "tsx"]
             .iter()
             .any(|known| name.starts_with(known));
+    if is_inline && only_looks(&command.text) {
+        return None;
+    }
     if is_inline || (command.text.contains("<<") && !matches!(name, "cat" | "tee")) {
         return Some(ChangeKind::Hidden);
     }
@@ -156,6 +159,38 @@ pub(super) fn change_kind(command: &ShellCommand) -> Option<ChangeKind> {
         CommandClass::Check if verifies(command) => None,
         CommandClass::Check => Some(ChangeKind::RanOther),
     }
+}
+
+/// Whether a script within a call only prints something. One that is not stored as a whole may do anything.
+fn only_looks(text: &str) -> bool {
+    const CHANGES: [&str; 24] = [
+        "open(",
+        "write",
+        "remove",
+        "unlink",
+        "rename",
+        "mkdir",
+        "rmtree",
+        "system(",
+        "subprocess",
+        "exec",
+        "spawn",
+        "popen",
+        "shutil",
+        "post(",
+        "put(",
+        "delete",
+        "insert",
+        "update",
+        "commit",
+        "save",
+        "dump",
+        "install",
+        "create",
+        "drop",
+    ];
+    let lower = text.to_ascii_lowercase();
+    lower.contains("print") && !text.contains(['…', '<', '>']) && !CHANGES.iter().any(|word| lower.contains(word))
 }
 
 /// A command without values that only meant something on that machine at that time: process and container ids.
@@ -269,6 +304,17 @@ fn is_generated(path: &str) -> bool {
 mod tests {
     use super::super::super::command::parse_command_line;
     use super::*;
+
+    #[test]
+    fn a_script_that_only_prints_changes_nothing() {
+        for (line, is_change) in [
+            ("python3 -c 'import yaml; print(yaml.__version__)'", false),
+            ("python3 -c 'import a; a.migrate()'", true),
+            ("python3 -c 'print(1); open(\"x\", \"w\").write(\"y\")'", true),
+        ] {
+            assert_eq!(change_kind(parse_command_line(line).unwrap().main()).is_some(), is_change, "{line}");
+        }
+    }
 
     #[test]
     fn ids_of_one_machine_are_left_out() {

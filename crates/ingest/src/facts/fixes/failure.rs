@@ -408,8 +408,10 @@ impl OpenFailure {
         verified
     }
 
-    /// Reports that another call of the command works.
+    /// Reports that another call of the command works. It may as well have fixed the errors before, so what was changed
+    /// for them stays a hypothesis.
     pub(super) fn report_other_call(&mut self, detail: String, entry: &Entry, sink: &mut FactSink) -> Vec<VerifiedFix> {
+        self.earlier.clear();
         let attempt = FixAttempt { detail, lines: Vec::new(), files: Vec::new(), is_clear: true };
         self.report_fix(Some(attempt), entry, sink)
     }

@@ -2,7 +2,9 @@
 
 mod attempt;
 mod bypass;
+mod bypass_marks;
 mod call;
+mod call_text;
 mod change;
 mod compile_error;
 mod failure;
@@ -21,7 +23,8 @@ use self::attempt::FixAttempt;
 pub(crate) use self::bypass::bypass_marker;
 pub use self::bypass::is_bypass;
 pub(super) use self::bypass::is_bypass_command;
-use self::call::{is_call_error, is_format_issue, is_malformed_call, ran_nothing};
+use self::call::{is_call_error, is_exception, is_format_issue, is_malformed_call, ran_nothing};
+use self::call_text::{called_as, other_call};
 use self::change::{AttemptedChange, ChangeKind, change_kind, without_fleeting_ids};
 use self::failure::{FixVerdict, OpenFailure, TrackedError, VerifiedFix};
 pub(super) use self::phrases::says_it_works;
@@ -187,11 +190,14 @@ impl FixTracker {
             let shows_it = if failure.is_run_by_other_version(line.main(), &self.changes) {
                 failure.came_further(message)
             } else {
-                !is_call_error || failure.is_advised(line.main(), message)
+                // A call that got as far as an exception of the code was understood.
+                let is_understood = failure.came_further(message) && is_exception(message);
+                !is_call_error || failure.is_advised(line.main(), message) || is_understood
             };
             let is_corrected = shows_it && failure.is_corrected_by(line.main(), folder, called, &self.changes, now);
             if is_corrected && !is_bypass_command(called) {
-                self.fixes.extend(failure.report_other_call(other_call(line, script), entry, sink));
+                let detail = other_call(line, script, &failure.error.message);
+                self.fixes.extend(failure.report_other_call(detail, entry, sink));
             }
             !is_corrected
         });
@@ -278,7 +284,8 @@ impl FixTracker {
                     false
                 }
                 FixVerdict::CalledDifferently => {
-                    self.fixes.extend(failure.report_other_call(other_call(line, script), entry, sink));
+                    let detail = other_call(line, script, &failure.error.message);
+                    self.fixes.extend(failure.report_other_call(detail, entry, sink));
                     false
                 }
                 FixVerdict::Presumed(attempt) => {
@@ -407,22 +414,6 @@ impl FixTracker {
                 ..observed_fact(entry, Predicate::FixedBy, Entity::new(EntityKind::Error, fix.signature))
             }),
         }
-    }
-}
-
-/// The command as called, without what only shortens its output.
-fn called_as(script: &str) -> &str {
-    let script = script.trim();
-    let end = [" 2>&1", " | tail", " | head", "\n"].iter().filter_map(|part| script.find(part)).min();
-    script[..end.unwrap_or(script.len())].trim()
-}
-
-/// Describes another call that worked.
-fn other_call(line: &CommandLine, script: &str) -> String {
-    let called = called_as(script);
-    match line.folder.as_deref().filter(|folder| !called.contains(folder)) {
-        Some(folder) => format!("ran `{}` in {folder} instead", clip(called, MAX_TEXT_CHARS)),
-        None => format!("ran `{}` instead", clip(called, MAX_TEXT_CHARS)),
     }
 }
 

@@ -16,6 +16,10 @@ pub(super) fn runs_same_script(one: &ShellCommand, other: &ShellCommand) -> bool
 
 /// Whether a later call is the failed one with another version of its program: `python3 a.py` after `python a.py`.
 pub(super) fn runs_other_version(failed: &ShellCommand, later: &ShellCommand) -> bool {
+    if let (Some(before), Some(after)) = (module_runner(failed), module_runner(later)) {
+        let is_same_program = family(file_name(before)) == family(file_name(after));
+        return before != after && is_same_program && failed.name == later.name && is_same_arguments(failed, later);
+    }
     let program = |command: &ShellCommand| command.name.split(' ').next().unwrap_or_default().to_owned();
     let (before, after) = (program(failed), program(later));
     let is_same_file = match (script_of(failed), script_of(later)) {
@@ -26,6 +30,16 @@ pub(super) fn runs_other_version(failed: &ShellCommand, later: &ShellCommand) ->
         _ => false,
     };
     before != after && family(&before) == family(&after) && is_same_file && is_same_arguments(failed, later)
+}
+
+/// The interpreter of `python3 -m pytest`.
+fn module_runner(command: &ShellCommand) -> Option<&str> {
+    let at = command.prefix_words.iter().position(|word| word == "-m")?;
+    command.prefix_words.get(at.checked_sub(1)?).map(String::as_str)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Whether a later call runs a file of the same name, wherever it is.
@@ -100,6 +114,8 @@ mod tests {
             ("python tools/a.py", "/opt/bin/python3.11 a.py"),
             ("python -c 'print(1)'", "python3 -c 'print(1)'"),
             ("pip install x", "pip3 install x"),
+            ("python -m sphinx -b html . out", "python3 -m sphinx -b html . out"),
+            ("python -m pytest a.py -v", "/opt/conda/bin/python -m pytest a.py"),
         ] {
             assert!(runs_other_version(&command(one), &command(other)), "{one} {other}");
         }
@@ -109,6 +125,8 @@ mod tests {
             ("python a.py --fast", "python3 a.py --slow"),
             ("python -c 'print(1)'", "python3 -c 'print(2)'"),
             ("node a.js", "python a.js"),
+            ("python -m pytest a.py", "python3 -m pytest b.py"),
+            ("python -m pytest a.py", "python -m pytest a.py"),
         ] {
             assert!(!runs_other_version(&command(one), &command(other)), "{one} {other}");
         }
