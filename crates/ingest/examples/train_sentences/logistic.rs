@@ -7,19 +7,19 @@ const MEMORY: usize = 8;
 const MIN_GAIN: f64 = 1e-5;
 
 /// One example: the numbers of its features, its class, and how much it counts.
-pub(super) struct Case {
+pub(super) struct TrainingRow {
     pub(super) features: Vec<usize>,
     pub(super) class: usize,
     pub(super) weight: f64,
 }
 
 /// Weights by feature and class, one row of `classes` values per feature. `penalty` says how strongly they are kept small.
-pub(super) fn fit(cases: &[Case], features: usize, classes: usize, penalty: f64) -> Vec<f64> {
+pub(super) fn fit(cases: &[TrainingRow], features: usize, classes: usize, penalty: f64) -> Vec<f64> {
     let loss = |weights: &[f64], slope: &mut [f64]| loss_and_slope(cases, classes, penalty, weights, slope);
     minimize(features * classes, loss)
 }
 
-fn loss_and_slope(cases: &[Case], classes: usize, penalty: f64, weights: &[f64], slope: &mut [f64]) -> f64 {
+fn loss_and_slope(cases: &[TrainingRow], classes: usize, penalty: f64, weights: &[f64], slope: &mut [f64]) -> f64 {
     for (one, weight) in slope.iter_mut().zip(weights) {
         *one = penalty * weight;
     }
@@ -112,7 +112,9 @@ fn direction(slope: &[f64], history: &[Step]) -> Vec<f64> {
     }
     if let Some(last) = history.last() {
         let scale = last.curvature / dot(&last.turned, &last.turned);
-        direction.iter_mut().for_each(|one| *one *= scale);
+        for one in &mut direction {
+            *one *= scale;
+        }
     }
     for (step, share) in history.iter().zip(shares.into_iter().rev()) {
         let back = dot(&step.turned, &direction) / step.curvature;

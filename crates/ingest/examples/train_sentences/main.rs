@@ -278,9 +278,9 @@ fn fit(cases: &[TrainingCase], classes: usize, min_count: u32, penalty: f64) -> 
         counts.into_iter().filter(|(name, count)| is_learned(name, *count)).map(|(name, _)| name).collect();
     names.sort_unstable();
     let numbers: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
-    let numbered: Vec<logistic::Case> = cases
+    let numbered: Vec<logistic::TrainingRow> = cases
         .iter()
-        .map(|(features, class, weight)| logistic::Case {
+        .map(|(features, class, weight)| logistic::TrainingRow {
             features: features.iter().filter_map(|one| numbers.get(one.as_str()).copied()).collect(),
             class: *class,
             weight: *weight,
