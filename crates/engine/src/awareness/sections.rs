@@ -201,7 +201,7 @@ impl SectionBuilder<'_> {
             return Ok(());
         }
         let finder = FactFinder { engine: self.engine, store, caller, project: &context.project, now: context.now };
-        let known = finder.for_prompt(prompt)?;
+        let known = finder.for_prompt(prompt)?.filter(|known| !cites_referenced(&known.text, referenced));
         let (mut lines, mut dedupe_keys, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
         let detail = self.engine.settings().inject.detail;
         if let Some(known) = known {
@@ -251,10 +251,20 @@ fn is_referenced(memory: &RecentMemory, referenced: &[ResolvedReference]) -> boo
 }
 
 fn is_session_referenced(id: &str, referenced: &[ResolvedReference]) -> bool {
-    referenced.iter().any(|(_, outcome)| match outcome {
-        ReferenceOutcome::Resolved(sessions) => sessions.iter().any(|session| session.id == id),
-        _ => false,
-    })
+    referenced_ids(referenced).any(|known| known == id)
+}
+
+/// Whether a line cites a session whose summary is injected anyway.
+fn cites_referenced(line: &str, referenced: &[ResolvedReference]) -> bool {
+    referenced_ids(referenced).any(|id| line.contains(&format!("{id}:")))
+}
+
+fn referenced_ids(referenced: &[ResolvedReference]) -> impl Iterator<Item = &str> {
+    let sessions = referenced.iter().filter_map(|(_, outcome)| match outcome {
+        ReferenceOutcome::Resolved(sessions) => Some(sessions),
+        _ => None,
+    });
+    sessions.flatten().map(|session| session.id.as_str())
 }
 
 /// Whether a memory is the last exchange of the last session, which has its own section.

@@ -52,7 +52,7 @@ fn loss_and_slope(cases: &[TrainingRow], classes: usize, penalty: f64, weights: 
 fn minimize(size: usize, loss_and_slope: impl Fn(&[f64], &mut [f64]) -> f64) -> Vec<f64> {
     let (mut weights, mut slope) = (vec![0.0; size], vec![0.0; size]);
     let mut loss = loss_and_slope(&weights, &mut slope);
-    let mut history: Vec<Step> = Vec::new();
+    let mut history: Vec<LearningStep> = Vec::new();
     for _ in 0..MAX_STEPS {
         let direction = direction(&slope, &history);
         let descent = dot(&slope, &direction);
@@ -69,7 +69,7 @@ fn minimize(size: usize, loss_and_slope: impl Fn(&[f64], &mut [f64]) -> f64) -> 
             }
             length /= 2.0;
         }
-        let step = Step::between((&weights, &slope), (&next, &next_slope));
+        let step = LearningStep::between((&weights, &slope), (&next, &next_slope));
         if step.curvature > 0.0 {
             history.push(step);
         }
@@ -86,13 +86,13 @@ fn minimize(size: usize, loss_and_slope: impl Fn(&[f64], &mut [f64]) -> f64) -> 
 }
 
 /// How weights and slope changed in one step.
-struct Step {
+struct LearningStep {
     moved: Vec<f64>,
     turned: Vec<f64>,
     curvature: f64,
 }
 
-impl Step {
+impl LearningStep {
     fn between(from: (&[f64], &[f64]), to: (&[f64], &[f64])) -> Self {
         let difference = |to: &[f64], from: &[f64]| to.iter().zip(from).map(|(to, from)| to - from).collect::<Vec<_>>();
         let (moved, turned) = (difference(to.0, from.0), difference(to.1, from.1));
@@ -102,7 +102,7 @@ impl Step {
 }
 
 /// The direction in which to go: the slope, corrected by the curvature of the last steps.
-fn direction(slope: &[f64], history: &[Step]) -> Vec<f64> {
+fn direction(slope: &[f64], history: &[LearningStep]) -> Vec<f64> {
     let mut direction: Vec<f64> = slope.iter().map(|one| -one).collect();
     let mut shares = Vec::new();
     for step in history.iter().rev() {

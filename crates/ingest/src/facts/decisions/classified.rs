@@ -295,7 +295,7 @@ fn is_report(masked: &str) -> bool {
             r"\b(?:fails?|failed|failing|broken|breaks|crash(?:es|ed|ing)?|throws?|threw|errors? (?:out|with|in)|doesn't work|
                 does not work|not working|still (?:shows?|gets?|says|has|see)|i (?:get|got|see|saw|deleted|made|added|changed|ran|tried)|
                 (?:not|isn't|wasn't) the (?:problem|issue|cause|culprit|reason|bug)|i (?:don't|do not) (?:have|care)|the other one|out of (?:date|sync|memory|space|order)|
-                dead code|this time|on (?:this|my|your) (?:laptop|machine|computer|mac|box)|(?:customers?|clients?|competitors?|vendors?|boss|manager|colleagues?|team|everyone|people|somebody|someone|they|he|she) (?:does|do|did|doesn't|don't|wants?|decided|asks?|asked|said|says|thinks?|suggests?|suggested|likes?|hates?)|
+                dead code|this time|on (?:this|my|your) (?:laptop|machine|computer|mac|box)|(?:customers?|clients?|competitors?|vendors?|boss|manager|colleagues?|team|everyone|people|someone|they|he|she) (?:does|do|did|doesn't|don't|wants?|decided|asks?|asked|said|says|thinks?|suggests?|suggested|likes?|hates?)|
                 i(?:'m| am) (?:trying|working on|having|getting|seeing|looking)|previously|(?:is|are|was|were|get|gets) (?:lost|gone|logged out|missing|empty|stuck|blank|slow|null|undefined)|
                 (?:tonight|tomorrow|asap|by friday|immediately|for this (?:phase|task|session|turn|round|pr|commit|run)))\b",
         )

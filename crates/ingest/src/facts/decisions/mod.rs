@@ -52,6 +52,8 @@ const MAX_DECISIONS: usize = 16;
 const MAX_PROPOSALS: usize = 8;
 /// A longer reply to a question about facts may also decide something.
 const MAX_FACT_WORDS: usize = 10;
+/// A sentence of the model that a human repeats is at least this long, in bytes.
+const MIN_QUOTE_BYTES: usize = 24;
 /// How much of the end of a model's text is kept until the human replies, in bytes.
 const MAX_REPLIED_BYTES: usize = 6_000;
 
@@ -162,6 +164,7 @@ impl DecisionExtractor {
     }
 
     fn extract_human(&mut self, text: &str, context: SentenceContext, position: FactPosition, facts: &mut Vec<Fact>) {
+        let quoted = self.last_text.as_ref().map(|last| last.text.clone()).unwrap_or_default();
         let offered = self.take_offered();
         if plans::is_plan(text) {
             self.add_written(plans::planned_decisions(text), position, facts);
@@ -169,7 +172,7 @@ impl DecisionExtractor {
             let mut answers = forms::form_answers(text);
             answers.extend(numbered::numbered_answers(&offered.numbered_questions, text));
             if answers.is_empty() {
-                self.extract_reply(text, &offered, context, position, facts);
+                self.extract_reply(text, (&offered, &quoted), context, position, facts);
             }
             self.add_written(answers.iter().filter_map(forms::form_decision), position, facts);
         }
@@ -192,13 +195,19 @@ impl DecisionExtractor {
     fn extract_reply(
         &mut self,
         text: &str,
-        offered: &OfferedText,
+        (offered, replied): (&OfferedText, &str),
         context: SentenceContext,
         position: FactPosition,
         facts: &mut Vec<Fact>,
     ) {
         let lines = prose::human_prose(text);
-        let sentences = sentences::split_sentences(&lines);
+        let mut sentences = sentences::split_sentences(&lines);
+        // What the human repeats of the model's text are the model's words.
+        let replied = without_marks(replied);
+        let is_own = |one: &ProseSentence<'_>| {
+            one.text.len() < MIN_QUOTE_BYTES || !replied.contains(without_marks(one.text).trim_end_matches('.'))
+        };
+        sentences.retain(is_own);
         let known = facts.len();
         let has_chosen = self.apply_reply(text, &sentences, offered, position, facts);
         let has_settled = facts.len() > known;
@@ -484,6 +493,11 @@ impl DecisionExtractor {
     }
 }
 
+/// A text as a terminal shows it: without the marks of Markdown, with single spaces.
+fn without_marks(text: &str) -> String {
+    text.split_whitespace().map(|word| word.replace(['*', '`', '#'], "")).collect::<Vec<_>>().join(" ")
+}
+
 /// The sentences that a human typed.
 pub(super) fn human_sentences(text: &str) -> Vec<&str> {
     sentences::sentence_texts(&prose::human_prose(text)).collect()
@@ -554,6 +568,19 @@ mod tests {
         assert_eq!(detail, "One SQLite file per project; No server");
         let (name, state, _) = last("no");
         assert_eq!((name.as_str(), state), ("storage layer as proposed", FactState::Refuted));
+    }
+
+    #[test]
+    fn what_a_human_repeats_of_the_models_text_is_not_stated() {
+        let text = "Two ways:\n- **Redis**: we should use Redis for all of the sessions\n- a table";
+        let reply = "- Redis: we should use Redis for all of the sessions  what does that mean";
+        let facts = extracted(&[(EntryKind::AssistantText, text), (EntryKind::Prompt, reply)]);
+        assert!(facts.iter().all(|fact| fact.state == FactState::Hypothesis), "{facts:?}");
+        let facts = extracted(&[
+            (EntryKind::AssistantText, text),
+            (EntryKind::Prompt, "Redis: we should use Redis for all of the sessions\nexplain that"),
+        ]);
+        assert!(facts.iter().all(|fact| fact.state == FactState::Hypothesis), "{facts:?}");
     }
 
     #[test]
