@@ -47,9 +47,13 @@ pub(super) fn described_design(text: &str) -> Option<DescribedDesign> {
     let sentences = split_sentences(&prose);
     let proposed: Vec<(String, &ProseSentence<'_>)> =
         sentences.iter().filter_map(|one| Some((find_proposal(one)?, one))).collect();
-    let (name, rejected) = match &proposed[..] {
-        [(name, sentence)] => (name.clone(), rejected_option(sentence)),
-        _ => (specific_title(text).unwrap_or_else(|| line_name(first)), None),
+    let titles = specific_titles(text);
+    let (name, rejected) = match (&proposed[..], &titles[..]) {
+        ([(name, sentence)], _) => (name.clone(), rejected_option(sentence)),
+        (_, []) => (line_name(first), None),
+        // Several sections on one level: none of their titles names the whole.
+        (_, [(level, _), rest @ ..]) if rest.iter().any(|(other, _)| other == level) => return None,
+        (_, [(_, title), ..]) => (title.clone(), None),
     };
     let text = lines
         .iter()
@@ -112,16 +116,18 @@ pub(super) fn title(line: &str) -> Option<&str> {
     (line.starts_with('#') || is_bold).then(|| line.trim_matches(['#', '*', ':', ' ']))
 }
 
-/// The first title that names something.
-fn specific_title(text: &str) -> Option<String> {
-    let titles = text.lines().map(str::trim).filter_map(title);
-    let bare = titles.map(|title| title.split_once(": ").map_or(title, |(_, name)| name).trim());
-    bare.filter(|title| (2..=8).contains(&title.split_whitespace().count()))
-        .find(|title| {
-            let first = title.split_whitespace().next().unwrap_or_default();
-            !is_side_topic(title) && !GENERIC_TITLES.split_whitespace().any(|known| known.eq_ignore_ascii_case(first))
-        })
-        .map(str::to_lowercase)
+/// The titles that name something, each with its level.
+fn specific_titles(text: &str) -> Vec<(usize, String)> {
+    let lines = text.lines().map(str::trim);
+    let titles = lines.filter_map(|line| Some((line.bytes().take_while(|byte| *byte == b'#').count(), title(line)?)));
+    let bare = titles.map(|(level, title)| (level, title.split_once(": ").map_or(title, |(_, name)| name).trim()));
+    let names_something = |title: &str| {
+        let words: Vec<&str> = title.split_whitespace().collect();
+        (2..=8).contains(&words.len())
+            && !is_side_topic(title)
+            && !GENERIC_TITLES.split_whitespace().any(|known| known.eq_ignore_ascii_case(words[0]))
+    };
+    bare.filter(|(_, title)| names_something(title)).map(|(level, title)| (level, title.to_lowercase())).collect()
 }
 
 fn line_name(line: &str) -> String {
