@@ -74,11 +74,14 @@ impl FactFinder<'_> {
                 self.store.session_by_external_id(self.caller.key())?.map(|(number, session)| (number, session.id));
             let asked = PromptQuestion { question: &question, project: self.project, own };
             let answer = self.engine.questions().answer_prompt(self.store, &asked, facts)?;
-            return Ok(answer.map(|answer| KnownFactLine {
-                text: answer.line,
-                dedupe_key: text_hash(&answer.key),
-                reason: "this is known about what the prompt asks",
-            }));
+            if let Some(answer) = answer {
+                let (text, dedupe_key) = (answer.line, text_hash(&answer.key));
+                return Ok(Some(KnownFactLine {
+                    text,
+                    dedupe_key,
+                    reason: "this is known about what the prompt asks",
+                }));
+            }
         }
         all.retain(|decision| !is_of_session(decision, own));
         let files: Vec<&str> = file_names_in(prompt).collect();

@@ -63,7 +63,9 @@ impl FactExtraction<'_> {
         }
         let mut carry: ExtractionState = read(stored).unwrap_or_default();
         let (mut carry_changed, mut more) = (false, 0);
-        let first_stored = spans[spans.len().saturating_sub(STORED_STATES)].first_seq;
+        // Also the spans before the first one that changed keep their states.
+        let all = batch.fact_spans(self.session, 0)?;
+        let first_stored = all.get(all.len().saturating_sub(STORED_STATES)).map_or(0, |span| span.first_seq);
         for span in spans {
             let before = batch.extractor_state_after(self.session, span)?;
             if !carry_changed && before.is_some() && !is_touched(span) {

@@ -157,7 +157,7 @@ fn clearest_line(output: &str) -> Option<(ErrorClarity, String)> {
     let mut is_startup_noise = false;
     while let Some(line) = lines.next() {
         // Python cannot load a file of a package when it starts, prints a traceback, and goes on.
-        is_startup_noise |= line.starts_with("Error processing line ");
+        is_startup_noise |= line.starts_with("Error processing line ") && line.ends_with(".pth:");
         if is_startup_noise || is_ignored_below(lines.clone()) {
             is_startup_noise &= !line.starts_with("Remainder of file ignored");
             continue;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rethread_model::{FactState, Predicate, Timestamp, Trust};
 
-use super::names::{NameForm, name_form, position_of_name, words_around_name};
+use super::names::{NameForm, name_form, words_around_name};
 use super::tool_kinds::{is_same_kind, is_tool, spellings, tools_in};
 use super::{Decision, normalize};
 
@@ -19,15 +19,19 @@ const ADOPTING_WORDS: &str = "use using add adding install installing introduce 
     move moving go going try trying bring bringing pull pulling integrate integrating adopt adopting import importing set want need";
 /// Words right before a name that show it, if the sentence asks for work.
 const JOINING_WORDS: &str = "with in via on to through into onto";
-/// Words between these and the name.
+/// Articles between such a word and the name.
 const ARTICLES: &str = "a an the our some plain";
 /// Words with which a sentence that asks for work starts, beside those above.
 const ORDERS: &str = "write build implement create do make fetch call parse style cache store test validate run deploy log send render mock \
     format lint schedule queue host serve generate rewrite refactor port convert load save index search plot draw process handle publish put \
     persist keep stream push wire connect replace swap change let lets can could should shall may would i we you";
-/// Words before that.
+/// Words before a name that show it is only looked at.
+const LOOKING_WORDS: &str = "check know understand see find whether if how where why still";
+/// Words shortly after a name that show it is taken out.
+const LEAVING_WORDS: &str = "out removed gone away dropped replaced";
+/// Words that are skipped before the first verb.
 const LEADS: &str = "ok okay so now then also and please next first well yes yeah hey maybe just instead";
-/// Of those who could also state a fact, words that show they want something.
+/// Words after "I", "we" or "you" that express a wish.
 const WISHES: &str =
     "want need should could would can will must i'd we'd like let's going decided prefer rather try might shall may";
 /// Words right before an ordinary word that show it is a tool.
@@ -46,8 +50,34 @@ const EVERYWHERE: [&str; 9] = [
     " anywhere",
     " again",
 ];
-/// Words that join two tools that are both used.
-const TOGETHER: [&str; 5] = [" and ", " plus ", " with ", " both ", " + "];
+/// Words right before a tool that turn it down.
+const AGAINST_TOOL: [&str; 12] = [
+    "not ",
+    "no ",
+    "than ",
+    "over ",
+    "instead of ",
+    "rather than ",
+    "drop ",
+    "dropping ",
+    "without ",
+    "away from ",
+    "off ",
+    "replacing ",
+];
+/// Words right after a tool that turn it down.
+const TOOL_FAULTS: [&str; 10] = [
+    " is too ",
+    " is overkill",
+    " is slow",
+    " is dead",
+    " is out",
+    " is abandoned",
+    " can't ",
+    " cannot ",
+    " doesn't ",
+    "'s ",
+];
 
 /// Something that the user ruled out, and the decision that says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +107,11 @@ impl RuledOut {
     /// Whether a prompt wants to use it. Merely naming it is not enough.
     pub fn is_wanted_by(&self, prompt: &str) -> bool {
         let names = spellings(&self.name);
+        // Most names do not occur in a prompt, and splitting it costs more than looking.
+        let lower = prompt.to_lowercase();
+        if !names.iter().any(|name| lower.contains(&name.to_lowercase())) {
+            return false;
+        }
         sentences(prompt).any(|sentence| names.iter().any(|name| self.is_wanted_as(name, sentence)))
     }
 
@@ -86,7 +121,12 @@ impl RuledOut {
             None if is_tool(name) && is_used_as_tool(sentence, name) => NameForm::Distinctive,
             None => return false,
         };
-        let Some(before) = position_of_name(sentence, name, form) else { return false };
+        let Some((before, after)) = words_around_name(sentence, name, form) else { return false };
+        if before.iter().any(|word| is_in(word, LOOKING_WORDS))
+            || after.iter().take(3).any(|word| is_in(word, LEAVING_WORDS))
+        {
+            return false;
+        }
         let near = || before.iter().rev().take(DENYING_DISTANCE);
         let joined = before.iter().rev().find(|word| !is_in(word, ARTICLES));
         let is_joined = joined.is_some_and(|word| is_in(word, JOINING_WORDS));
@@ -117,16 +157,23 @@ fn is_in(word: &str, table: &str) -> bool {
     table.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// The sentences of a prompt; a stop inside a name does not end one. Pasted text is left to the search for names.
+/// The sentences of a prompt; a stop inside a name does not end one. Of a longer prompt only the first and the last line
+/// count: what is between them may be pasted.
 fn sentences(prompt: &str) -> impl Iterator<Item = &str> {
-    let is_typed = prompt.lines().count() <= 2;
-    let (mut parts, mut rest) = (Vec::new(), prompt);
-    while is_typed && let Some(at) = [". ", "? ", "! ", ", "].iter().filter_map(|stop| rest.find(stop)).min() {
-        parts.push(&rest[..at]);
-        rest = &rest[at + 2..];
-    }
-    parts.push(rest);
-    parts.into_iter()
+    let lines: Vec<&str> = prompt.lines().filter(|line| !line.trim().is_empty()).collect();
+    let outer = lines.first().copied().into_iter().chain(lines.last().copied().filter(|_| lines.len() > 1));
+    let ends = [". ", "? ", "! ", ", "];
+    outer.flat_map(move |line| {
+        let (mut parts, mut start) = (Vec::new(), 0);
+        for (at, _) in line.match_indices(' ') {
+            if at > start && ends.contains(&line.get(at - 1..=at).unwrap_or_default()) {
+                parts.push(&line[start..at - 1]);
+                start = at + 1;
+            }
+        }
+        parts.push(&line[start..]);
+        parts
+    })
 }
 
 /// Everything that the user ruled out and did not take up again, newest first. Only what a human said counts.
@@ -175,15 +222,12 @@ fn alternative(decision: &Decision) -> Option<String> {
     let reason = decision.reason.as_deref().unwrap_or_default();
     let said = format!("{} {reason}", decision.statement.to_lowercase());
     let chosen = tools_in(&decision.subject);
-    let is_joined = |one: &str, other: &str| {
-        TOGETHER
-            .iter()
-            .any(|word| said.contains(&format!("{one}{word}{other}")) || said.contains(&format!("{other}{word}{one}")))
+    // Another tool may be used as well, or be part of the chosen one: "postgres, sqlite for the tests".
+    let is_turned_down = |tool: &String| {
+        AGAINST_TOOL.iter().any(|word| said.contains(&format!("{word}{tool}")))
+            || TOOL_FAULTS.iter().any(|word| said.contains(&format!("{tool}{word}")))
     };
-    let is_other = |tool: &String| {
-        let of_kind: Vec<&String> = chosen.iter().filter(|chosen| is_same_kind(chosen, tool)).collect();
-        !of_kind.is_empty() && !of_kind.iter().any(|chosen| is_joined(chosen, tool))
-    };
+    let is_other = |tool: &String| chosen.iter().any(|chosen| is_same_kind(chosen, tool)) && is_turned_down(tool);
     tools_in(&said).into_iter().find(is_other)
 }
 
@@ -229,6 +273,24 @@ mod tests {
 
     fn names(facts: &[FactRow]) -> Vec<(String, Option<String>)> {
         ruled_out(&decisions(facts)).into_iter().map(|one| (one.name, one.instead)).collect()
+    }
+
+    #[test]
+    fn a_tool_that_is_used_as_well_is_not_ruled_out() {
+        for (subject, sentence) in [
+            ("postgres", "let's use postgres for production, sqlite for the tests"),
+            ("timescaledb", "let's use timescaledb, it is just postgres with an extension"),
+            ("react", "use react for the app, vue for the admin page"),
+            ("polars", "polars for new code, keep pandas in the notebooks"),
+            ("zustand", "zustand for the ui state, redux stays in the legacy admin"),
+            ("playwright", "playwright for e2e, cypress component tests stay"),
+            ("fastapi", "fastapi, it builds on starlette"),
+        ] {
+            let facts = [said(1, Predicate::Decided, subject, FactState::Confirmed, sentence)];
+            assert_eq!(names(&facts), [], "{sentence}");
+        }
+        let facts = [said(1, Predicate::Decided, "vitest", FactState::Confirmed, "vitest it is, jest is too slow")];
+        assert_eq!(names(&facts).len(), 1);
     }
 
     fn instead(minute: i64) -> FactRow {

@@ -113,8 +113,17 @@ fn classify_part(
     match subject.filter(|subject| !is_weak(subject)) {
         Some(subject) => Some(ClassifiedStatement { kind, subject, other }),
         // Without a name for the thing, the statement is named by its own words, and it is for what they say.
-        None => Some(ClassifiedStatement { kind, subject: statement_name(text)?, other: None }),
+        None => contrast(text, kind)
+            .or_else(|| Some(ClassifiedStatement { kind, subject: statement_name(text)?, other: None })),
     }
+}
+
+/// The two sides of "not mongo, postgres".
+fn contrast(text: &str, kind: StatementKind) -> Option<ClassifiedStatement> {
+    let (against, chosen) = text.strip_prefix("not ").or_else(|| text.strip_prefix("Not "))?.split_once(", ")?;
+    let is_name = |part: &str| part.split_whitespace().count() <= 3;
+    let (subject, other) = (span_name(chosen)?, span_name(against)?);
+    (is_name(against) && is_name(chosen)).then_some(ClassifiedStatement { kind, subject, other: Some(other) })
 }
 
 /// Whether one ordinary word is marked that says little without the words around it, such as "login" in "only google login".
@@ -324,8 +333,20 @@ mod tests {
             ("no em dashes please", "forbid em dashes"),
             ("stop adding comments everywhere", "forbid adding comments"),
             ("so for the record: no Redis in this project, everything runs on Lambda", "reject redis"),
+            ("not mongo, postgres", "choose postgres / mongo"),
         ] {
             assert_eq!(shown(text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_turned_down_never_reads_like_a_wish() {
+        for text in ["no more than 3 retries", "no more than 80 columns please", "not jest", "never mind the tests"] {
+            let found = shown(text);
+            assert!(
+                found.as_ref().is_none_or(|found| !found.starts_with("choose") && !found.starts_with("prefer")),
+                "{found:?}"
+            );
         }
     }
 

@@ -86,7 +86,7 @@ pub(super) fn span_name(text: &str) -> Option<String> {
 
 /// The name of a statement that names no thing: its own words, up to the first pause.
 pub(super) fn statement_name(text: &str) -> Option<String> {
-    const LEADS: &str = "ok okay so and but also alright right well yes yeah no actually please pls then now let's lets i we i'd we'll i'll \
+    const LEADS: &str = "ok okay so and but also alright right well yes yeah actually please pls then now let's lets i we i'd we'll i'll \
         we're i'm want would like to think that should";
     let mut rest = text.trim();
     while let Some((_, after)) =
@@ -94,13 +94,19 @@ pub(super) fn statement_name(text: &str) -> Option<String> {
     {
         rest = after.trim_start();
     }
+    // What is turned down needs a name of its own: "not mongo" must not read like a wish for it.
+    const DENIALS: &str = "no not never don't dont do stop avoid without neither nothing none nobody";
+    if contains_word(strip_punctuation(rest.split(' ').next().unwrap_or_default()), DENIALS) {
+        return None;
+    }
     let name = collect_name(rest, rest, "because since", MAX_SPAN_WORDS)?;
     let says_nothing = |word: &str| {
         contains_word(word, REFERENCE_WORDS)
             || contains_word(word, OPTION_STOP_WORDS)
             || contains_word(word, "go do use keep make take like want need get put with")
     };
-    (name.split(' ').count() >= 2 && !name.split(' ').all(says_nothing) && !is_bare_task(&name)).then_some(name)
+    (name.split(' ').count() >= 2 && !name.split(' ').all(says_nothing) && !is_bare_task(&name) && !is_fragment(&name))
+        .then_some(name)
 }
 
 /// Whether a name begins in the middle of a phrase.

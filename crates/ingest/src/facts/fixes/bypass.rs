@@ -83,7 +83,9 @@ fn weakens_setting(old: &str, new: &str) -> bool {
     };
     let (old, new) = (bare(old), bare(new));
     let has = |words: &[&str]| words.iter().any(|word| new.contains(word));
-    let is_rule_off = ends(&new, "off") && !ends(&old, "off") && new.contains(['-', '/']);
+    // A rule of a linter is quoted, and is an error or a warning before.
+    let is_rule_off =
+        ends(&new, "off") && !ends(&old, "off") && (new.contains('/') || ends(&old, "error") || ends(&old, "warn"));
     is_rule_off
         || (has(&STRICT_SETTINGS) && ends(&new, "false") && !ends(&old, "false"))
         || (has(&WEAK_SETTINGS) && ends(&new, "true") && !ends(&old, "true"))
@@ -99,6 +101,9 @@ pub(super) fn sides(piece: &str) -> (&str, &str) {
     }
     piece.split_once(" → ").unwrap_or(("", piece))
 }
+
+/// Words in the name of a variable that is about a check.
+const CHECK_WORDS: [&str; 5] = ["TEST", "CHECK", "LINT", "VALID", "TYPE"];
 
 /// Whether a command only gets past a check.
 pub(in crate::facts) fn is_bypass_command(command: &str) -> bool {
@@ -116,7 +121,7 @@ pub(in crate::facts) fn is_bypass_command(command: &str) -> bool {
             || (flag.starts_with("-D") && flag.rsplit('.').next() == Some("skip"))
             || SKIPPING_VARIABLES.iter().any(|variable| word.starts_with(variable))
             || word.starts_with("SKIP=")
-            || (word.starts_with("SKIP_") && word.contains('='))
+            || (word.starts_with("SKIP_") && CHECK_WORDS.iter().any(|check| word.contains(check)))
             || (is_push && *word == "-f")
             || (is_commit && *word == "-n")
             || (is_request && matches!(*word, "-k" | "-sk" | "-ks" | "-kL" | "-Lk" | "-skL"))

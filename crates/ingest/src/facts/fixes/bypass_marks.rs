@@ -75,12 +75,13 @@ pub(super) const MARKERS: &[&str] = &[
     "enabled = false)",
     "(Skip = ",
     "(Skip=",
-    "skip: true",
     "expect(true).toBe(true)",
     "assertTrue(True)",
     "assert!(true)",
     "assert True",
-    " as any",
+    " as any)",
+    " as any;",
+    " as any,",
     "except: pass",
     "except Exception: pass",
     "catch {}",
@@ -123,7 +124,6 @@ pub(super) const FLAGS: &[&str] = &[
     "--no-frozen-lockfile",
     "--no-check-certificate",
     "--no-lint",
-    "--no-deps",
     "--exit-zero",
     "--trusted-host",
     "--validate=false",
@@ -134,7 +134,7 @@ pub(super) const FLAGS: &[&str] = &[
     "-Awarnings",
 ];
 
-/// Variables that skip a check if they have any of these values.
+/// Variables with the values that skip a check.
 pub(super) const SKIPPING_VARIABLES: &[&str] = &[
     "HUSKY=0",
     "CI=false",
@@ -149,8 +149,11 @@ pub(super) const SKIPPING_VARIABLES: &[&str] = &[
 ];
 
 /// Settings that make a check stricter, and settings that make it weaker.
-pub(super) const STRICT_SETTINGS: [&str; 12] = [
-    "strict",
+pub(super) const STRICT_SETTINGS: [&str; 15] = [
+    "strict:",
+    "strict=",
+    "strictnull",
+    "strictfunction",
     "noimplicit",
     "nounused",
     "checkjs",

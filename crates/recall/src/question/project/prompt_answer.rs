@@ -5,7 +5,7 @@ use rethread_model::{EntryKind, SessionId, Timestamp};
 use super::MemoryKind;
 use super::choose::{Chooser, ProjectEvidence};
 use super::fact_items::{FactCandidate, SettledFact};
-use super::passages::{PassageCandidate, passages};
+use super::passages::{Exchange, PassageCandidate, passages};
 use super::prompt_question::{CLEAR, LIKELY, MemoryQuestion};
 use super::terms::{QuestionTerms, TermSet, TermSplitter};
 use super::wording::AnswerTimes;
@@ -176,6 +176,7 @@ impl PromptMatcher<'_> {
         best.into_iter().take(MAX_PASSAGES).find(|passage| {
             let session = self.chooser.evidence.exchanges[passage.exchange].session.id;
             Some(session) != self.own
+                && !leaves_open(&self.chooser.evidence.exchanges[passage.exchange])
                 && passage.coverage >= MIN_PASSAGE_COVERAGE
                 && self.has_nearly_all(passage.all_terms)
         })
@@ -193,6 +194,33 @@ impl PromptMatcher<'_> {
             && (count >= 2 || self.question.shape.may_quote_error)
             && !self.terms.names_unknown(found)
     }
+}
+
+/// Whether an exchange ends without an answer: "I could not reproduce it", "not solved yet".
+fn leaves_open(exchange: &Exchange) -> bool {
+    const OPEN: [&str; 16] = [
+        "could not reproduce",
+        "couldn't reproduce",
+        "can't reproduce",
+        "cannot reproduce",
+        "do not know",
+        "don't know",
+        "not solved",
+        "not fixed",
+        "not verified",
+        "unverified",
+        "still fails",
+        "still failing",
+        "will look",
+        "look into",
+        "no idea",
+        "unclear",
+    ];
+    let answer = exchange.entries.iter().rev().find(|entry| entry.kind == EntryKind::AssistantText);
+    answer.is_none_or(|answer| {
+        let lower = answer.text.to_lowercase();
+        OPEN.iter().any(|phrase| lower.contains(phrase))
+    })
 }
 
 /// Whether two decisions are about the same option.

@@ -140,12 +140,24 @@ pub(super) fn decision_sentences(one: &Decision, all: &[Decision], times: Answer
     sentences
 }
 
+/// Whether a statement itself says what is not wanted.
+fn denies(statement: &str) -> bool {
+    const DENIALS: [&str; 14] = [
+        "no", "not", "never", "don't", "dont", "without", "drop", "dropping", "avoid", "skip", "forget", "scrap",
+        "isn't", "won't",
+    ];
+    let lower = statement.to_lowercase();
+    lower.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|word| DENIALS.contains(&word))
+}
+
 fn decision_verb(one: &Decision) -> &'static str {
     let is_human = one.trust == Trust::Human;
     match (one.predicate, one.state) {
         (Predicate::Prefers, _) => "Preference:",
         (Predicate::Forbids, _) => "Prohibition:",
         (_, FactState::Hypothesis) => "Proposed, not decided:",
+        // "The user rejected: let's not use X" would read as the opposite.
+        (_, FactState::Refuted) if one.closed_by.is_none() && is_human && denies(&one.statement) => "The user decided:",
         (_, FactState::Refuted) if one.closed_by.is_none() && is_human => "The user rejected",
         (_, FactState::Refuted) if one.closed_by.is_none() => "Rejected:",
         _ if is_human => "The user decided:",
