@@ -27,10 +27,14 @@ impl StoppingPoint {
     /// Finds it in the entries of a session; the last ones are enough.
     pub fn find(source: &CardSource<'_>) -> Self {
         let actions = SessionActions::collect(source);
-        let summary = CardSummary::build(source, &actions);
+        let asked = source.prompts().rev().find_map(|entry| Some((entry.seq, request_text(&entry.text)?)));
+        // What an earlier request brought is not the outcome of the last one.
+        let from = asked.as_ref().map_or(0, |(seq, _)| source.entries.partition_point(|entry| entry.seq < *seq));
+        let last = CardSource { entries: &source.entries[from..], ..*source };
+        let summary = CardSummary::build(&last, &SessionActions::collect(&last));
         let failed = actions.checks.last().filter(|(_, has_passed)| !has_passed).map(|(command, _)| command);
         Self {
-            asked: source.prompts().rev().find_map(|entry| request_text(&entry.text)),
+            asked: asked.map(|(_, text)| text),
             outcome: summary.stated_outcomes().map(|outcome| one_line(&outcome)),
             next_step: summary.first_next_step().map(one_line),
             open_error: failed.map(|command| (command.clone(), last_error(source.entries, command))),
@@ -90,6 +94,21 @@ mod tests {
         assert_eq!(found.asked.as_deref(), Some("now write the tests for the uploader"));
         assert!(found.outcome.unwrap().starts_with("Added three uploader tests"));
         assert_eq!(found.open_error.unwrap().0, "cargo test uploader");
+    }
+
+    #[test]
+    fn an_earlier_proposal_is_not_the_outcome_of_the_last_request() {
+        let found = find(&[
+            entry(0, EntryKind::Prompt, "how should the uploader store its state?"),
+            entry(
+                1,
+                EntryKind::AssistantText,
+                "I recommend a table in SQLite with one row for each upload, because it survives a restart and is easy to inspect.",
+            ),
+            entry(2, EntryKind::Prompt, "rename the retry option to max_retries"),
+            entry(3, EntryKind::AssistantText, "Renamed the option in the config and in the docs."),
+        ]);
+        assert_eq!(found.outcome.as_deref(), Some("Renamed the option in the config and in the docs."));
     }
 
     #[test]

@@ -225,7 +225,7 @@ fn has_deciding_word(masked: &str) -> bool {
             r"\b(?:let's|lets|let us|we'll|i'll|we will|we're|should|shouldn't|must|want|wanna|wants|would like|i'd|we'd|use|using|go|going|gonna|keep|
                 put|make|makes|stick|instead|not|only|default|defaults|call|called|rename|move|it is|choose|pick|prefer|rather|no need|decid\w*|
                 needs?|ok|okay|yes|yeah|yep|please|pls|just|switch|drop|replace|add|leave|store|take|settled|agreed|final|separate|one|has to|
-                have to|set|turn|enough|fine|live|belongs?|goes|happy with|revert|stay|stays|over|than|do|will|ship|targeting|from (?:here|now) on|vote|because|since|off|out|over|stays?|gets?|are|is)\b|->|→|^option|^[a-h]$",
+                have to|set|turn|enough|fine|live|belongs?|goes|happy with|revert|stay|stays|over|than|do|will|ship|targeting|from (?:here|now) on|vote|because|since|off|out|gets?|are|is)\b|->|→|^option|^[a-h]$",
         )
     });
     DECIDES.as_ref().is_some_and(|decides| decides.is_match(masked))
@@ -304,7 +304,7 @@ fn is_report(masked: &str) -> bool {
             r"\b(?:fails?|failed|failing|broken|breaks|crash(?:es|ed|ing)?|throws?|threw|errors? (?:out|with|in)|doesn't work|
                 does not work|not working|still (?:shows?|gets?|says|has|see)|i (?:get|got|see|saw|deleted|made|added|changed|ran|tried)|
                 (?:not|isn't|wasn't) the (?:problem|issue|cause|culprit|reason|bug)|i (?:don't|do not) (?:have|care)|the other one|out of (?:date|sync|memory|space|order)|
-                dead code|this time|on (?:this|my|your) (?:laptop|machine|computer|mac|box)|(?:customers?|clients?|competitors?|vendors?|boss|manager|colleagues?|team|everyone|people|someone|they|he|she) (?:does|do|did|doesn't|don't|wants?|decided|asks?|asked|said|says|thinks?|suggests?|suggested|likes?|hates?)|
+                dead code|this time|(?:always|never) (?:returns|fails|shows|throws|crashes|happens|works|breaks|gets|takes|prints|runs|comes|goes|says|ends)|on (?:this|my|your) (?:laptop|machine|computer|mac|box)|(?:customers?|clients?|competitors?|vendors?|boss|manager|colleagues?|team|everyone|people|someone|they|he|she) (?:does|do|did|doesn't|don't|wants?|decided|asks?|asked|said|says|thinks?|suggests?|suggested|likes?|hates?)|
                 i(?:'m| am) (?:trying|working on|having|getting|seeing|looking)|previously|(?:is|are|was|were|get|gets) (?:lost|gone|logged out|missing|empty|stuck|blank|slow|null|undefined)|
                 (?:tonight|tomorrow|asap|by friday|immediately|for this (?:phase|task|session|turn|round|pr|commit|run)))\b",
         )

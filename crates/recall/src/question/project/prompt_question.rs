@@ -36,7 +36,7 @@ const WHEN_OPENINGS: [&str; 12] = [
     "how long ago",
     "how recently",
 ];
-/// What may follow them in a question.
+/// Words of a request that asks for a memory: "can you remind me".
 const REMINDERS: &str = "remind recall remember recap";
 /// Words for those who work on the project.
 const OURS: &str = "we we're we've we'd we'll our ours us i i'm i've i'd my project repo repository codebase stack \
