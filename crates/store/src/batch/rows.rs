@@ -1,6 +1,8 @@
 //! Writes single rows. The only way to add a row to a table keyed by agent and external id: rows of forgotten sessions
 //! are refused here.
 
+use std::fmt::Write;
+
 use super::Batch;
 use crate::StoreError;
 use crate::forgetting::EXTERNAL_ID_TABLES;
@@ -68,20 +70,12 @@ impl Batch<'_> {
     }
 }
 
-/// Adds the mark of a parameter. Every row that is written has a dozen of them, so they are not formatted.
-fn push_mark(marks: &mut String, number: u8) {
-    marks.push_str(", ?");
-    if number >= 10 {
-        marks.push(char::from(b'0' + number / 10 % 10));
-    }
-    marks.push(char::from(b'0' + number % 10));
-}
-
 pub(crate) fn insert_sql(table: &str, key: &[Column<'_>], columns: &[Column<'_>], known: KnownRow) -> String {
     let (mut sql, mut marks) = (format!("INSERT INTO {table} (space"), String::from("?1"));
-    for ((name, _), at) in key.iter().chain(columns).zip(2u8..) {
+    for ((name, _), at) in key.iter().chain(columns).zip(2..) {
         sql.extend([", ", name]);
-        push_mark(&mut marks, at);
+        // Writing to a string cannot fail.
+        let _ = write!(marks, ", ?{at}");
     }
     sql.extend([") VALUES (", &marks, ")"]);
     match known {
