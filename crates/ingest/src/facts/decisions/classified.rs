@@ -28,6 +28,8 @@ const MIN_DOUBTFUL_LIKELIHOOD: f64 = 0.86;
 const CERTAIN_LIKELIHOOD: f64 = 0.93;
 /// Longer sentences are descriptions.
 const MAX_WORDS: usize = 45;
+/// A longer statement is not named by its own words.
+const MAX_NAMED_WORDS: usize = 20;
 /// A shorter clause names nothing.
 const MIN_CLAUSE_WORDS: usize = 4;
 
@@ -113,8 +115,11 @@ fn classify_part(
     match subject.filter(|subject| !is_weak(subject)) {
         Some(subject) => Some(ClassifiedStatement { kind, subject, other }),
         // Without a name for the thing, the statement is named by its own words, and it is for what they say.
-        None => contrast(text, kind)
-            .or_else(|| Some(ClassifiedStatement { kind, subject: statement_name(text)?, other: None })),
+        None => contrast(text, kind).or_else(|| {
+            let is_short = text.split_whitespace().count() <= MAX_NAMED_WORDS;
+            let subject = is_short.then(|| statement_name(text)).flatten()?;
+            Some(ClassifiedStatement { kind, subject, other: None })
+        }),
     }
 }
 

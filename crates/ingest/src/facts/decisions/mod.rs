@@ -202,6 +202,11 @@ impl DecisionExtractor {
     ) {
         let lines = prose::human_prose(text);
         let mut sentences = sentences::split_sentences(&lines);
+        // A ticket that is to be solved describes and proposes, but its reader has decided nothing.
+        let is_ticket = prose::is_ticket(text);
+        if is_ticket {
+            sentences.truncate(1);
+        }
         // What the human repeats of the model's text are the model's words.
         let replied = without_marks(replied);
         let is_own = |one: &ProseSentence<'_>| {
@@ -224,7 +229,9 @@ impl DecisionExtractor {
             let stated = StatedSentence { sentence: first, next: sentences.get(1) };
             self.add_decision(made, stated, position, facts);
         }
-        instructions::extract_long_rules(text, position, facts);
+        if !is_ticket {
+            instructions::extract_long_rules(text, position, facts);
+        }
     }
 
     /// What the model's last text offers. An offer is what a reply answers, in place of the proposals before it.

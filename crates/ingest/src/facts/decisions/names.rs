@@ -84,6 +84,9 @@ pub(super) fn span_name(text: &str) -> Option<String> {
     Some(name).filter(|name| !is_bare_reference(name) && !is_bare_task(name) && !is_fragment(name))
 }
 
+/// Words with which a statement turns something down.
+const DENIALS: &str = "no not never don't dont do stop avoid without neither nothing none nobody";
+
 /// The name of a statement that names no thing: its own words, up to the first pause.
 pub(super) fn statement_name(text: &str) -> Option<String> {
     const LEADS: &str = "ok okay so and but also alright right well yes yeah actually please pls then now let's lets i we i'd we'll i'll \
@@ -95,7 +98,6 @@ pub(super) fn statement_name(text: &str) -> Option<String> {
         rest = after.trim_start();
     }
     // What is turned down needs a name of its own: "not mongo" must not read like a wish for it.
-    const DENIALS: &str = "no not never don't dont do stop avoid without neither nothing none nobody";
     if contains_word(strip_punctuation(rest.split(' ').next().unwrap_or_default()), DENIALS) {
         return None;
     }

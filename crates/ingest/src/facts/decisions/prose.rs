@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use super::cues::compile_pattern;
 use crate::facts::pattern::CuePattern;
 
 /// Texts longer than this, in bytes, are mostly pasted or generated; only their first and last paragraphs are used.
@@ -24,6 +25,42 @@ pub(super) fn human_prose(text: &str) -> Vec<&str> {
         prose_lines(text).into_iter().map(|line| if is_reported(line) { "" } else { line }).collect();
     let lines = strip_pasted(&lines);
     if text.len() <= LONG_TEXT_BYTES { lines } else { end_paragraphs(&lines) }
+}
+
+/// Whether a prompt contains a ticket: a report of a problem with its parts, or a longer text after "fix this issue".
+pub(super) fn is_ticket(text: &str) -> bool {
+    const PARTS: [&str; 21] = [
+        "reproduction steps",
+        "minimal working example",
+        "describe the workflow",
+        "traceback (most recent call last)",
+        "steps to reproduce",
+        "to reproduce:",
+        "how to reproduce",
+        "minimal example",
+        "minimal reproducible",
+        "expected behavior",
+        "expected behaviour",
+        "expected result",
+        "expected output",
+        "actual behavior",
+        "actual behaviour",
+        "actual result",
+        "describe the bug",
+        "problem_statement",
+        "bug report",
+        "acceptance criteria",
+        "\n>>> ",
+    ];
+    static ORDER: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^(?:please |pls |can you |could you |help me )*(?:fix|solve|resolve|address|implement|tackle|work on|handle|triage|look at|look into) [^\n]{0,60}\b(?:bug|issue|ticket|problem|feature request|story)\b",
+        )
+    });
+    let lower = text.to_lowercase();
+    let is_longer = text.lines().nth(3).is_some();
+    PARTS.iter().any(|part| lower.contains(part))
+        || (is_longer && ORDER.as_ref().is_some_and(|order| order.is_match(text)))
 }
 
 /// The lines of a long text of a human, such as a template of instructions; none if the text is short enough to be read
@@ -155,6 +192,18 @@ mod tests {
 
     fn kept(text: &str) -> String {
         human_prose(text).into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("/")
+    }
+
+    #[test]
+    fn a_ticket_is_told_from_a_request() {
+        for (text, expected) in [
+            ("Fix this bug based on the notes:\n  title: wrong sum\n  sums should be exact\n  cents are lost", true),
+            ("look at this\n\nSteps to reproduce\n1. open the page\n2. the list should be sorted", true),
+            ("fix the login bug, and use cookies instead of tokens", false),
+            ("Let's plan the shop.\n- use postgres\n- no redis\n- sessions in cookies", false),
+        ] {
+            assert_eq!(is_ticket(text), expected, "{text}");
+        }
     }
 
     #[test]
