@@ -21,6 +21,7 @@ mod preferences;
 mod proposals;
 mod prose;
 mod reasons;
+mod replied_text;
 mod replies;
 mod rules;
 mod sentences;
@@ -39,6 +40,7 @@ use offers::ModelOffer;
 use options::OfferedOption;
 use preferences::StatedPreference;
 use reasons::{StatedSentence, reason_for};
+use replied_text::RepliedText;
 use replies::ProposalReply;
 pub use rules::{StatedRule, preference_in};
 use sentences::ProseSentence;
@@ -52,11 +54,6 @@ const MAX_DECISIONS: usize = 16;
 const MAX_PROPOSALS: usize = 8;
 /// A longer reply to a question about facts may also decide something.
 const MAX_FACT_WORDS: usize = 10;
-/// A sentence of the model that a human repeats is at least this long, in bytes.
-const MIN_QUOTE_BYTES: usize = 24;
-/// How much of the end of a model's text is kept until the human replies, in bytes.
-const MAX_REPLIED_BYTES: usize = 6_000;
-
 /// The state of decision extraction, carried from one span of a session to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -72,13 +69,6 @@ pub(super) struct DecisionExtractor {
     /// The most recent decisions.
     decisions: Vec<TrackedDecision>,
     conversation: ConversationState,
-}
-
-/// A text that waits for a reply.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct RepliedText {
-    text: String,
-    position: FactPosition,
 }
 
 impl DecisionExtractor {
@@ -105,7 +95,7 @@ impl DecisionExtractor {
         }
         let before = self.last_text.take().map(|last| last.text);
         let text_so_far = before.map_or_else(|| text.to_owned(), |before| format!("{before}\n\n{text}"));
-        self.last_text = Some(RepliedText { text: last_part(&text_so_far), position });
+        self.last_text = Some(RepliedText::new(&text_so_far, position));
         if cues::may_propose(text) {
             self.extract_proposals(text, position, facts);
         }
@@ -208,11 +198,8 @@ impl DecisionExtractor {
             sentences.truncate(1);
         }
         // What the human repeats of the model's text are the model's words.
-        let replied = without_marks(replied);
-        let is_own = |one: &ProseSentence<'_>| {
-            one.text.len() < MIN_QUOTE_BYTES || !replied.contains(without_marks(one.text).trim_end_matches('.'))
-        };
-        sentences.retain(is_own);
+        let is_own = replied_text::own_words(replied);
+        sentences.retain(|sentence| is_own(sentence.text));
         let known = facts.len();
         let has_chosen = self.apply_reply(text, &sentences, offered, position, facts);
         let has_settled = facts.len() > known;
@@ -500,11 +487,6 @@ impl DecisionExtractor {
     }
 }
 
-/// A text as a terminal shows it: without the marks of Markdown, with single spaces.
-fn without_marks(text: &str) -> String {
-    text.split_whitespace().map(|word| word.replace(['*', '`', '#'], "")).collect::<Vec<_>>().join(" ")
-}
-
 /// The sentences that a human typed.
 pub(super) fn human_sentences(text: &str) -> Vec<&str> {
     sentences::sentence_texts(&prose::human_prose(text)).collect()
@@ -518,17 +500,6 @@ pub(super) fn first_human_sentence(text: &str) -> Option<&str> {
 /// The sentences of a model's prose.
 pub(super) fn assistant_sentences(text: &str) -> Vec<&str> {
     sentences::sentence_texts(&prose::prose_lines(text)).collect()
-}
-
-/// The last lines of a text. If they begin inside a code block, its start is added.
-fn last_part(text: &str) -> String {
-    let start = text.ceil_char_boundary(text.len().saturating_sub(MAX_REPLIED_BYTES));
-    if start == 0 {
-        return text.to_owned();
-    }
-    let start = text[start..].find('\n').map_or(start, |end| start + end + 1);
-    let is_code = text[..start].lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1;
-    format!("{}{}", if is_code { "```\n" } else { "" }, &text[start..])
 }
 
 #[cfg(test)]

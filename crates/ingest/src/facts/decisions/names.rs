@@ -85,7 +85,7 @@ pub(super) fn span_name(text: &str) -> Option<String> {
 }
 
 /// Words with which a statement turns something down.
-const DENIALS: &str = "no not never don't dont do stop avoid without neither nothing none nobody";
+const DENIALS: &str = "no not never don't dont do stop avoid without neither nothing none";
 
 /// The name of a statement that names no thing: its own words, up to the first pause.
 pub(super) fn statement_name(text: &str) -> Option<String> {

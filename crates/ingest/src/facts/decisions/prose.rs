@@ -29,7 +29,7 @@ pub(super) fn human_prose(text: &str) -> Vec<&str> {
 
 /// Whether a prompt contains a ticket: a report of a problem with its parts, or a longer text after "fix this issue".
 pub(super) fn is_ticket(text: &str) -> bool {
-    const PARTS: [&str; 21] = [
+    const PARTS: [&str; 19] = [
         "reproduction steps",
         "minimal working example",
         "describe the workflow",
@@ -39,12 +39,10 @@ pub(super) fn is_ticket(text: &str) -> bool {
         "how to reproduce",
         "minimal example",
         "minimal reproducible",
-        "expected behavior",
-        "expected behaviour",
+        "expected behavio",
         "expected result",
         "expected output",
-        "actual behavior",
-        "actual behaviour",
+        "actual behavio",
         "actual result",
         "describe the bug",
         "problem_statement",
