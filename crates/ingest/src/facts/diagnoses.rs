@@ -266,7 +266,7 @@ fn is_symptom(text: &str) -> bool {
             r"(?i)\b(?:expected|(?:is|are|was|were)(?:n't| not) (?:appearing|showing|displayed|working|passing|visible|there)|(?:is|are) (?:still )?failing|tests? (?:still )?fails?|we can see|still (?:fails?|shows?|happens?|there))\b",
         )
     });
-    // "the client expects strings" names a cause.
+    // A contrast names a cause: "it sends objects, but strings are expected".
     SYMPTOM.as_ref().is_none_or(|symptom| symptom.is_match(text)) && !text.to_lowercase().contains(" but ")
 }
 

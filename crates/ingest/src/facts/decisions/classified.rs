@@ -99,7 +99,7 @@ fn classify_part(
     let is_ordinary = is_plain_choice && !has_deciding_word(masked);
     let is_item = sentence.is_list_item && !is_rule;
     let is_short_lived = is_passing(masked) && kind != StatementKind::Rejects;
-    // Who stops the agent often means only what it was about to do.
+    // Someone who stops the agent often means only what it was about to do.
     let is_one_off = kind == StatementKind::Forbids && context.is_refusal;
     let is_doubtful = is_item || is_ordinary || is_short_lived || is_one_off;
     if is_doubtful && likelihood < MIN_DOUBTFUL_LIKELIHOOD {
@@ -110,7 +110,11 @@ fn classify_part(
     let is_weak = |name: &String| {
         matches!(kind, StatementKind::Chooses | StatementKind::Prefers)
             && other.is_none()
-            && spans.subject.as_ref().is_some_and(|span| is_weak_name(name, &masked[..span.start]))
+            && spans
+                .subject
+                .as_ref()
+                .and_then(|span| masked.get(..span.start))
+                .is_some_and(|before| is_weak_name(name, before))
     };
     match subject.filter(|subject| !is_weak(subject)) {
         Some(subject) => Some(ClassifiedStatement { kind, subject, other }),

@@ -29,6 +29,7 @@ pub(super) fn human_prose(text: &str) -> Vec<&str> {
 
 /// Whether a prompt contains a ticket: a report of a problem with its parts, or a longer text after "fix this issue".
 pub(super) fn is_ticket(text: &str) -> bool {
+    // Some words are cut off, because their spelling differs.
     const PARTS: [&str; 19] = [
         "reproduction steps",
         "minimal working example",
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_is_told_from_a_request() {
+    fn tickets_are_recognized_and_requests_are_not() {
         for (text, expected) in [
             ("Fix this bug based on the notes:\n  title: wrong sum\n  sums should be exact\n  cents are lost", true),
             ("look at this\n\nSteps to reproduce\n1. open the page\n2. the list should be sorted", true),
