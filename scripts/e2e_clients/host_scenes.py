@@ -36,8 +36,9 @@ class Scene:
         return len({(one.anchor, one.role) for turn in turns or self.b.turns for one in self.b.found_in(turn) if words in one.text})
 
     def last(self, words):
-        """How often the last request has it in our texts."""
-        return sum(one.text.count(words) for one in injections(self.b.turns[-1].requests[-1], self.b.prompts()))
+        """How often the last request has it in our texts. Names of sessions begin with a capital."""
+        ours = injections(self.b.turns[-1].requests[-1], self.b.prompts())
+        return sum(one.text.lower().count(words.lower()) for one in ours)
 
 
 def supported(rethread, name):
