@@ -15,6 +15,7 @@ mod numbered;
 mod offered_text;
 mod offers;
 mod options;
+mod picked_name;
 mod plans;
 mod polarity;
 mod preferences;
@@ -54,6 +55,8 @@ const MAX_DECISIONS: usize = 16;
 const MAX_PROPOSALS: usize = 8;
 /// A longer reply to a question about facts may also decide something.
 const MAX_FACT_WORDS: usize = 10;
+/// A longer prompt hardly asks which of two things to take.
+const MAX_QUESTION_BYTES: usize = 400;
 /// The state of decision extraction, carried from one span of a session to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -62,6 +65,8 @@ pub(super) struct DecisionExtractor {
     open_proposals: Vec<TrackedDecision>,
     /// The model's last text, which a reply answers.
     last_text: Option<RepliedText>,
+    /// The human's last text, if it puts things side by side.
+    last_question: Option<String>,
     /// The last list of options that a reply left open.
     earlier_options: Vec<OfferedOption>,
     /// Whether the model continued working after that text.
@@ -167,6 +172,8 @@ impl DecisionExtractor {
             self.add_written(answers.iter().filter_map(forms::form_decision), position, facts);
         }
         self.clear_question();
+        let is_question = text.len() <= MAX_QUESTION_BYTES && picked_name::sets_side_by_side(text);
+        self.last_question = is_question.then(|| text.to_owned());
     }
 
     fn add_written(
@@ -201,14 +208,20 @@ impl DecisionExtractor {
         let is_own = replied_text::own_words(replied);
         sentences.retain(|sentence| is_own(sentence.text));
         let known = facts.len();
-        let has_chosen = self.apply_reply(text, &sentences, offered, position, facts);
+        let asked = self.last_question.take().unwrap_or_default();
+        let pick = picked_name::find_pick(&sentences, replied, &asked).filter(|_| !offered.asks_for_facts);
+        let used = pick.as_ref().map_or(1, |pick| pick.sentence_count);
+        let has_chosen = match pick {
+            Some(pick) => self.add_pick(pick, position, facts),
+            None => self.apply_reply(text, &sentences, offered, position, facts),
+        };
         let has_settled = facts.len() > known;
         // "No, not esbuild" says what is the case if the text asked for the cause.
         if offered.asks_for_facts && text.split_whitespace().count() <= MAX_FACT_WORDS {
             return;
         }
         // The words that choose an option are no statement of their own.
-        let rest = if has_chosen { sentences.get(1..).unwrap_or_default() } else { &sentences };
+        let rest = if has_chosen { sentences.get(used..).unwrap_or_default() } else { &sentences };
         let known = facts.len();
         self.extract_statements(rest, context, position, facts);
         let first = sentences.first().filter(|_| has_settled && (has_chosen || facts.len() == known));

@@ -74,13 +74,21 @@ fn reason_in_next(next: &ProseSentence<'_>) -> Option<String> {
 
 /// What follows the comma after something that was ruled out: "no redis here, everything runs on Lambda".
 fn reason_after_rejection(sentence: &ProseSentence<'_>) -> Option<String> {
+    let at = sentence.masked.find(", ")?;
+    clause_as_reason(sentence.text.get(at + 2..)?)
+}
+
+/// A clause that explains the one before it: long enough, and not an order.
+pub(super) fn clause_as_reason(clause: &str) -> Option<String> {
     static NEW_ORDER: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:use|just|let's|lets|go|instead|please|pls|and|or|but|put|keep|make|then|also|we'll|i'll|thanks|ok|for|in|on|at|not)\b",
         )
     });
-    let at = sentence.masked.find(", ")?;
-    let clause = sentence.text.get(at + 2..)?.trim_end_matches(['.', '!']);
+    let clause = clause.trim_end_matches([',', ';', ' ', '.', '!']);
+    let bare =
+        ["because of ", "because ", "since ", "as ", "cause ", "cuz "].iter().find_map(|cue| clause.strip_prefix(cue));
+    let clause = bare.unwrap_or(clause);
     let is_order = NEW_ORDER.as_ref()?.is_match(clause);
     (!is_order && clause.split_whitespace().count() >= 3 && !is_emphasis(clause))
         .then(|| clip(clause, 240).into_owned())
