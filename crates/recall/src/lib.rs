@@ -95,7 +95,7 @@ pub use question::{
     MAX_EXCERPT_CHARS, MemoryKind, MemoryQuestion, PROJECT_SYSTEM_PROMPT, ProjectAnswer, ProjectEvidence, PromptAnswer,
     QuestionPrompt, QuestionShape, RuleEvidence, SentenceSource, SerializedSession, SessionEvidence, SourcePlace,
     answer_from_evidence, answer_prompt, answer_schema, decision_key, extractive_answer, project_answer_schema,
-    project_prompt, question_prompt, serialize_session,
+    project_prompt, question_prompt, serialize_session, without_lead,
 };
 pub use quote::{format_age, quote_short};
 pub use recent_memory::{

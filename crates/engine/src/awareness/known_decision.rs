@@ -29,7 +29,7 @@ impl AwarenessService<'_> {
         caller: &Caller,
         call: &HookToolCall,
     ) -> Result<Option<String>, EngineError> {
-        let packages = call.added_packages();
+        let packages = call.added_packages(&caller.cwd);
         // A sub-agent follows the instructions of its session, which gets the decision itself.
         if packages.is_empty() || caller.is_subagent() || !self.engine.settings().inject.memory {
             return Ok(None);

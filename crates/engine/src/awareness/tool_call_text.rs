@@ -1,5 +1,9 @@
 //! Short one-line texts about tool calls for hot memory and the event log, without secrets.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
 use rethread_ingest::facts::{imported_packages, installed_packages};
 use rethread_ingest::{CallTarget, RedactionFindings, Redactor, is_own_tool, tool_kind};
 use rethread_model::{ToolKind, ToolUse, clip, one_line, relative_path};
@@ -96,15 +100,19 @@ impl HookToolCall {
         CollisionIntent::of_call(tool_kind(&self.name), self.target())
     }
 
-    /// The packages that the call is about to install, or to import in code where they were not imported before.
-    pub(super) fn added_packages(&self) -> Vec<String> {
+    /// The packages that the call is about to install, or to import in a file that does not import them yet. A relative
+    /// path is one in `directory`.
+    pub(super) fn added_packages(&self, directory: &Path) -> Vec<String> {
         let target = self.target();
         match (tool_kind(&self.name), target.paths.first()) {
             (ToolKind::Command, _) => installed_packages(&target.command),
             (ToolKind::Edit | ToolKind::Write, Some(path)) => {
-                let known = self.imports(path, &OLD_TEXT_KEYS);
+                let mut known = self.imports(path, &OLD_TEXT_KEYS);
                 let mut added = self.imports(path, &NEW_TEXT_KEYS);
                 added.extend(self.imports(path, &CONTENT_KEYS));
+                if !added.is_empty() {
+                    known.extend(imported_packages(path, &file_start(path, directory)));
+                }
                 added.retain(|package| !known.contains(package));
                 added
             }
@@ -125,6 +133,15 @@ impl HookToolCall {
     pub(super) fn target(&self) -> CallTarget {
         CallTarget::of(&self.input)
     }
+}
+
+/// The beginning of a file as it is now; empty if it cannot be read.
+fn file_start(path: &str, directory: &Path) -> String {
+    let mut bytes = Vec::new();
+    let is_file = |path: &PathBuf| path.is_file();
+    let Some(path) = Some(directory.join(path)).filter(is_file) else { return String::new() };
+    let read = File::open(path).and_then(|file| file.take(IMPORT_BYTES as u64).read_to_end(&mut bytes));
+    read.map(|_| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
 /// The hot memory text for a transcript entry, for sessions without hooks.
@@ -167,6 +184,23 @@ mod tests {
         assert_eq!(hot("Bash", json!({"command": "cargo test"})).unwrap(), "Ran: cargo test");
         assert_eq!(hot("Read", json!({"file_path": "/app/a.rs"})), None);
         assert_eq!(hot("Bash", json!({})), None);
+    }
+
+    #[test]
+    fn a_package_that_the_file_imports_already_is_not_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("api.ts");
+        let write = |text: &str| {
+            let input = json!({"file_path": path, "content": text});
+            HookToolCall { name: "Write".to_owned(), input, ..HookToolCall::default() }.added_packages(folder.path())
+        };
+        let text = "import axios from 'axios'\nimport ky from 'ky'\n";
+        assert_eq!(write(text), ["axios", "ky"]);
+        std::fs::write(&path, "import axios from 'axios'\n").unwrap();
+        assert_eq!(write(text), ["ky"]);
+        let relative = json!({"file_path": "api.ts", "content": text});
+        let call = HookToolCall { name: "Write".to_owned(), input: relative, ..HookToolCall::default() };
+        assert_eq!(call.added_packages(folder.path()), ["ky"]);
     }
 
     #[test]

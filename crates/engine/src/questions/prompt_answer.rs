@@ -63,7 +63,9 @@ impl QuestionService<'_> {
         }
         let (own_session, now) = (own.map(|(_, id)| id), self.engine.now());
         let answer = answer_prompt(question, &evidence, own_session, now);
-        if answer.is_some() || !may_explain {
+        // Searching takes longer than all the rest, and without such a fact an exchange answers nothing.
+        let may_know = may_explain || evidence.facts.iter().any(|known| may_be_about(known, question));
+        if answer.is_some() || !may_know {
             return Ok(answer);
         }
         evidence.exchanges = self.quick_exchanges(store, question.text(), project, own.map(|(number, _)| number))?;
@@ -110,4 +112,13 @@ impl QuestionService<'_> {
         let Some(snapshot) = self.engine.index().indexed_snapshot(store)? else { return Ok(Vec::new()) };
         search_in_sessions(store, &snapshot, &query, &sessions, MAX_HITS, &now)
     }
+}
+
+/// Whether a decision may answer a question together with the exchange that made it: one of several things was picked,
+/// or it has a longer word of the question.
+fn may_be_about(known: &FactRow, question: &MemoryQuestion) -> bool {
+    const MIN_WORD_BYTES: usize = 5;
+    let detail = known.fact.detail.to_lowercase();
+    let mut words = question.text().split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() >= MIN_WORD_BYTES);
+    question.asks_which() && detail.contains(" → ") || words.any(|word| detail.contains(word))
 }

@@ -8,6 +8,7 @@ pub fn imported_packages(path: &str, text: &str) -> Vec<String> {
         "py" | "pyi" => python_imports,
         "rs" => rust_imports,
         "rb" => ruby_imports,
+        "go" => go_imports,
         _ => return Vec::new(),
     };
     let mut packages: Vec<String> = Vec::new();
@@ -64,6 +65,17 @@ fn rust_imports(line: &str) -> Vec<&str> {
     [&path[..end]].into_iter().filter(|name| is_identifier(name) && !own.contains(name)).collect()
 }
 
+/// `import "gorm.io/gorm"`, and a line of an import over several lines: `chi "github.com/go-chi/chi/v5"`.
+fn go_imports(line: &str) -> Vec<&str> {
+    let path = line.strip_prefix("import ").unwrap_or(line);
+    let path = path.split_once('"').filter(|(before, _)| !before.contains(['=', '(', ':', ','])).map(|(_, rest)| rest);
+    let path = path.and_then(|rest| rest.split_once('"')).filter(|(_, after)| after.is_empty()).map(|(path, _)| path);
+    // The standard library has no host in its paths.
+    path.filter(|path| path.split('/').next().is_some_and(|host| host.contains('.')) && !path.contains(' '))
+        .into_iter()
+        .collect()
+}
+
 /// `require "httparty"`, `gem 'httparty'`.
 fn ruby_imports(line: &str) -> Vec<&str> {
     let named = line.strip_prefix("require ").or_else(|| line.strip_prefix("gem "));
@@ -86,6 +98,13 @@ mod tests {
 
     fn check(path: &str, text: &str, expected: &[&str]) {
         assert_eq!(imported_packages(path, text), expected, "{text}");
+    }
+
+    #[test]
+    fn go_imports_are_paths_of_modules() {
+        check("a.go", "import \"gorm.io/gorm\"", &["gorm.io/gorm"]);
+        let several = "import (\n\t\"fmt\"\n\tlog \"github.com/sirupsen/logrus\"\n)\nx := \"gorm.io/gorm\"";
+        check("a.go", several, &["github.com/sirupsen/logrus"]);
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub struct Decision {
     pub sources: Vec<FactSource>,
     /// The fact that closed it.
     pub closed_by: Option<FactSource>,
+    /// Whether it was only proposed, and a human said no.
+    pub is_declined: bool,
 }
 
 impl Decision {
@@ -94,6 +96,8 @@ impl Decision {
     }
 
     fn close(&mut self, state: FactState, by: &FactRow) {
+        let is_by_human = by.fact.trust == Trust::Human;
+        self.is_declined |= self.state == FactState::Hypothesis && state == FactState::Refuted && is_by_human;
         self.state = state;
         self.valid_to = by.fact.at;
         self.closed_by = Some(FactSource::of_fact(by));
@@ -246,6 +250,8 @@ fn new_decision(known: &FactRow) -> Decision {
         valid_to: None,
         sources: vec![FactSource::of_fact(known)],
         closed_by: None,
+        // The reply is the evidence; a statement of the user's own has none.
+        is_declined: fact.state == FactState::Refuted && fact.trust == Trust::Human && !fact.evidence_lines.is_empty(),
     }
 }
 

@@ -17,6 +17,7 @@ mod sequences;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tool_kinds;
+mod tool_packages;
 mod word_overlap;
 mod workflows;
 
@@ -35,7 +36,8 @@ pub use graph::{
     EntityGraph, GraphEdge, GraphItem, GraphLimits, GraphNode, KNOWLEDGE_PREDICATES, entity_graph, knowledge_rank,
 };
 pub use known_errors::{KnownError, errors_with_code, known_errors, similar_errors, with_other_values};
-pub(crate) use names::{NameForm, name_form, position_of_name};
+pub(crate) use names::{NameForm, name_form, position_of_name, words_around_name};
+pub(crate) use ruled_out::declined_tool;
 pub use ruled_out::{RuledOut, ruled_out};
 pub use sequences::StepSequence;
 pub(crate) use tool_kinds::{is_same_kind, kinds_of, names_kind, tools_in};

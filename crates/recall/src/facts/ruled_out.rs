@@ -6,6 +6,7 @@ use rethread_model::{FactState, Predicate, Timestamp, Trust};
 
 use super::names::{NameForm, name_form, words_around_name};
 use super::tool_kinds::{is_same_kind, is_tool, spellings, tools_in};
+use super::tool_packages::is_package_of;
 use super::{Decision, normalize};
 
 /// Words shortly before a name that show the user does not want it either.
@@ -66,7 +67,7 @@ const AGAINST_TOOL: [&str; 12] = [
     "replacing ",
 ];
 /// Words right after a tool that turn it down.
-const TOOL_FAULTS: [&str; 10] = [
+const TOOL_FAULTS: [&str; 16] = [
     " is too ",
     " is overkill",
     " is slow",
@@ -76,6 +77,12 @@ const TOOL_FAULTS: [&str; 10] = [
     " can't ",
     " cannot ",
     " doesn't ",
+    " wants ",
+    " costs ",
+    " eats ",
+    " lacks ",
+    " would be ",
+    " isn't ",
     "'s ",
 ];
 
@@ -96,11 +103,7 @@ impl RuledOut {
     pub fn is_package(&self, package: &str) -> bool {
         // An ordinary word is a package only where another one is used in its place, or if it is a known tool.
         let is_replaced = || self.instead.is_some() && self.decision.statement.to_lowercase().contains("use ");
-        let scope = package.strip_prefix('@').and_then(|scoped| scoped.split('/').next());
-        let is_named = |name: &str| {
-            name.eq_ignore_ascii_case(package) || scope.is_some_and(|scope| scope.eq_ignore_ascii_case(name))
-        };
-        spellings(&self.name).iter().any(|name| is_named(name))
+        spellings(&self.name).iter().any(|name| is_package_of(package, name))
             && (self.form.is_some() || is_tool(&self.name) || is_replaced())
     }
 
@@ -131,7 +134,14 @@ impl RuledOut {
         let joined = before.iter().rev().find(|word| !is_in(word, ARTICLES));
         let is_joined = joined.is_some_and(|word| is_in(word, JOINING_WORDS));
         let is_adopted = near().any(|word| is_in(word, ADOPTING_WORDS)) || is_joined;
-        is_adopted && asks_for_work(&before) && !near().any(|word| is_in(word, DENYING_WORDS))
+        // "Switch over to X" wants it; "Y over X" does not.
+        let is_denying = |at: usize, word: &String| {
+            is_in(word, DENYING_WORDS)
+                && !(word == "over" && before.get(at + 1).is_some_and(|next| is_in(next, "to into")))
+        };
+        let from = before.len().saturating_sub(DENYING_DISTANCE);
+        let is_denied = before.iter().enumerate().skip(from).any(|(at, word)| is_denying(at, word));
+        is_adopted && asks_for_work(&before) && !is_denied
     }
 }
 
@@ -178,7 +188,7 @@ fn sentences(prompt: &str) -> impl Iterator<Item = &str> {
 
 /// Everything that the user ruled out and did not take up again, newest first. Only what a human said counts.
 pub fn ruled_out(decisions: &[Decision]) -> Vec<RuledOut> {
-    let mut all: Vec<RuledOut> = decisions.iter().filter_map(rule_out).collect();
+    let mut all: Vec<RuledOut> = decisions.iter().flat_map(rule_out).collect();
     if all.is_empty() {
         return all;
     }
@@ -188,6 +198,9 @@ pub fn ruled_out(decisions: &[Decision]) -> Vec<RuledOut> {
         let last = accepted.entry(normalize(&decision.subject)).or_default();
         *last = decision.valid_from.max(*last);
     }
+    for one in &mut all {
+        one.instead = one.instead.take().or_else(|| said_with(&one.decision, decisions));
+    }
     all.retain(|one| {
         let since = one.decision.valid_to.or(one.decision.valid_from);
         // What was accepted later is taken up again.
@@ -196,13 +209,52 @@ pub fn ruled_out(decisions: &[Decision]) -> Vec<RuledOut> {
     all
 }
 
-fn rule_out(decision: &Decision) -> Option<RuledOut> {
+fn rule_out(decision: &Decision) -> Vec<RuledOut> {
+    let named = named_against(decision);
+    // Of tools for the same purpose that were put side by side, one was picked.
+    let holds = decision.is_open() && decision.state == FactState::Confirmed && decision.trust == Trust::Human;
+    let offer = decision.statement.split_once(" → ").filter(|_| holds).map(|(offer, _)| offer);
+    let picked = tools_in(&decision.subject);
+    let is_left = |tool: &String| {
+        picked.iter().any(|picked| is_same_kind(picked, tool)) && named.as_ref().is_none_or(|named| named.name != *tool)
+    };
+    let left = offer.map(tools_in).unwrap_or_default().into_iter().filter(is_left);
+    let left = left.map(|name| RuledOut {
+        form: name_form(&name, &decision.statement),
+        name,
+        instead: Some(decision.subject.clone()),
+        decision: decision.clone(),
+    });
+    let left: Vec<RuledOut> = left.collect();
+    named.into_iter().chain(left).collect()
+}
+
+/// The name that the user decided on in the same message as a refusal, if there is only one.
+fn said_with(refusal: &Decision, decisions: &[Decision]) -> Option<String> {
+    if refusal.state != FactState::Refuted || refusal.is_declined {
+        return None;
+    }
+    let is_beside = |other: &&Decision| {
+        let is_same = !other.sources.is_empty() && other.sources.first() == refusal.sources.first();
+        is_same && accepts(other) && other.trust == Trust::Human && other.predicate == Predicate::Decided
+    };
+    let mut beside = decisions.iter().filter(is_beside);
+    let only = beside.next().filter(|_| beside.next().is_none())?;
+    let is_name =
+        is_tool(&only.subject) || name_form(&only.subject, &only.statement).is_some() || only.subject.contains('_');
+    is_name.then(|| only.subject.clone())
+}
+
+/// What a decision or prohibition itself speaks against.
+fn named_against(decision: &Decision) -> Option<RuledOut> {
     let holds = decision.is_open() && decision.state == FactState::Confirmed;
     let replaced = replaced_tool(&decision.statement).filter(|_| holds && decision.predicate == Predicate::Decided);
     let (name, instead) = match (decision.predicate, replaced) {
         (_, Some((old, new))) => (old, Some(new)),
         (Predicate::Decided, _) if holds => (alternative(decision)?, Some(decision.subject.clone())),
-        (Predicate::Decided, _) if decision.state == FactState::Refuted => (decision.subject.clone(), None),
+        (Predicate::Decided, _) if decision.state == FactState::Refuted => {
+            (declined_tool(decision).unwrap_or_else(|| decision.subject.clone()), None)
+        }
         (Predicate::Forbids, _) if holds => (decision.subject.clone(), decision.replacement.clone()),
         _ => return None,
     };
@@ -212,6 +264,20 @@ fn rule_out(decision: &Decision) -> Option<RuledOut> {
     let is_word = name.split_whitespace().count() == 1;
     let is_by_human = decision.trust == Trust::Human;
     (is_by_human && (form.is_some() || is_word)).then(|| RuledOut { name, instead, decision: decision.clone(), form })
+}
+
+/// The only tool that a declined proposal wants to use, however long the proposal is: "add Redis with a TTL of 60 s". A
+/// declined design says nothing about its parts.
+pub(crate) fn declined_tool(decision: &Decision) -> Option<String> {
+    let subject = decision.subject.to_lowercase();
+    let [tool] = &tools_in(&subject)[..] else { return None };
+    let (before, _) = subject.split_once(tool.as_str())?;
+    let mut words = before.split_whitespace();
+    let verb = words.next().unwrap_or_default();
+    let is_wanted = verb.is_empty() || is_in(verb, ADOPTING_WORDS) || is_in(verb, ARTICLES);
+    let is_denied = before.split_whitespace().any(|word| is_in(word, DENYING_WORDS));
+    let is_long = name_form(&decision.subject, &decision.statement).is_none() && subject != *tool;
+    (is_long && is_wanted && !is_denied && !subject.ends_with(" as proposed")).then(|| tool.clone())
 }
 
 /// What was decided against: the rejected option, or the other tool of the same kind that the sentence names.
@@ -227,7 +293,13 @@ fn alternative(decision: &Decision) -> Option<String> {
         AGAINST_TOOL.iter().any(|word| said.contains(&format!("{word}{tool}")))
             || TOOL_FAULTS.iter().any(|word| said.contains(&format!("{tool}{word}")))
     };
-    let is_other = |tool: &String| chosen.iter().any(|chosen| is_same_kind(chosen, tool)) && is_turned_down(tool);
+    // If nothing is known about the chosen one, the other must be named as the reason.
+    let is_chosen_unknown = chosen.is_empty() && name_form(&decision.subject, &decision.statement).is_some();
+    let is_faulty = |tool: &String| TOOL_FAULTS.iter().any(|word| said.contains(&format!("{tool}{word}")));
+    let is_other = |tool: &String| {
+        chosen.iter().any(|chosen| is_same_kind(chosen, tool)) && is_turned_down(tool)
+            || is_chosen_unknown && is_faulty(tool) && !decision.subject.to_lowercase().contains(tool)
+    };
     tools_in(&said).into_iter().find(is_other)
 }
 
@@ -391,5 +463,32 @@ mod tests {
         let vague = [said(1, Predicate::Decided, "ky", FactState::Confirmed, "use ky instead of the old approach")
             .object(EntityKind::Decision, "old approach")];
         assert_eq!(names(&vague), []);
+    }
+
+    #[test]
+    fn a_declined_proposal_rules_out_its_tool_however_long_it_is() {
+        let name = |subject: &str| {
+            let fact = said(1, Predicate::Decided, subject, FactState::Refuted, "Shall I do that?");
+            names(&[fact]).pop().map(|(name, _)| name)
+        };
+        assert_eq!(name("add redis as a cache in front of the catalog").as_deref(), Some("redis"));
+        assert_eq!(name("remove redis from the sessions of the shop"), None);
+        assert_eq!(name("move the sessions from postgres to redis"), None);
+        assert_eq!(name("redis cache as proposed"), None);
+    }
+
+    #[test]
+    fn what_was_put_beside_the_picked_tool_is_not_used() {
+        let fact =
+            said(1, Predicate::Decided, "paddle", FactState::Confirmed, "Stripe or Paddle. → paddle, it handles VAT");
+        assert_eq!(names(&[fact]), [("stripe".to_owned(), Some("paddle".to_owned()))]);
+    }
+
+    #[test]
+    fn switching_over_to_something_wants_it() {
+        let facts = [said(1, Predicate::Decided, "elasticsearch", FactState::Refuted, "no elasticsearch")];
+        let ruled = &ruled_out(&decisions(&facts))[0];
+        assert!(ruled.is_wanted_by("switch the search over to elasticsearch"));
+        assert!(!ruled.is_wanted_by("use meilisearch over elasticsearch"));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Names for a kind of tool, separated by `|`, and its well-known members. A tool may be of several kinds.
-const KINDS: [(&str, &str); 47] = [
+const KINDS: [(&str, &str); 51] = [
     (
         "http client|http library|request library|http requests|api requests|requests to the api",
         "ky axios got superagent node-fetch undici wretch needle request requests httpx aiohttp urllib3 reqwest ureq \
@@ -14,7 +14,7 @@ const KINDS: [(&str, &str); 47] = [
         "database|db|data store|datastore|sql database",
         "postgres postgresql mysql mariadb sqlite sqlite3 mongodb mongo dynamodb cockroachdb mssql oracle cassandra \
          scylladb couchdb couchbase firestore supabase planetscale neon turso libsql duckdb clickhouse timescaledb \
-         influxdb questdb surrealdb rethinkdb neo4j arangodb",
+         influxdb postgis questdb surrealdb rethinkdb neo4j arangodb",
     ),
     (
         "time series database|timeseries database|time series store",
@@ -56,7 +56,7 @@ const KINDS: [(&str, &str); 47] = [
     (
         "orm|query builder|data access layer",
         "prisma drizzle typeorm sequelize knex kysely mikroorm objection sqlalchemy sqlmodel peewee tortoise diesel \
-         sqlx seaorm gorm ent hibernate mongoose",
+         sqlx seaorm gorm sqlc ent hibernate mongoose",
     ),
     (
         "job queue|task queue|background jobs|background job|background worker|worker queue|queue|job runner",
@@ -127,6 +127,13 @@ const KINDS: [(&str, &str); 47] = [
     ("feature flags|feature flag service", "launchdarkly unleash flagsmith growthbook"),
     ("analytics", "posthog mixpanel amplitude plausible matomo"),
     ("javascript runtime|js runtime", "nodejs node deno bun"),
+    ("map library|maps|map renderer", "maplibre mapbox leaflet openlayers cesium deckgl"),
+    (
+        "migration tool|migrations|database migrations|schema migrations",
+        "flyway liquibase alembic golang-migrate dbmate goose sqitch",
+    ),
+    ("translation library|i18n|i18n library|translations", "i18next react-intl svelte-i18n paraglide lingui formatjs"),
+    ("reverse proxy|load balancer|proxy", "nginx caddy traefik haproxy envoy varnish"),
 ];
 
 /// Tools whose names have more than one word.

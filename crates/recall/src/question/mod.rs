@@ -13,6 +13,7 @@ pub use project::{
     AnswerItem, AnswerSentence, AnswerTimes, Exchange, MemoryKind, MemoryQuestion, PROJECT_SYSTEM_PROMPT,
     ProjectAnswer, ProjectEvidence, PromptAnswer, QuestionShape, RuleEvidence, SentenceSource, SessionEvidence,
     SourcePlace, answer_from_evidence, answer_prompt, decision_key, project_answer_schema, project_prompt,
+    without_lead,
 };
 pub use prompt::{QuestionPrompt, answer_schema, question_prompt};
 pub(crate) use serialize::entry_text;

@@ -269,7 +269,7 @@ impl Chooser<'_> {
     }
 
     /// Whether a fact was stated in the exchange of a passage, or in the prompt that follows it.
-    fn is_in(&self, passage: &PassageCandidate, candidate: &FactCandidate) -> bool {
+    pub(super) fn is_in(&self, passage: &PassageCandidate, candidate: &FactCandidate) -> bool {
         let exchange = &self.evidence.exchanges[passage.exchange];
         let next = exchange.entries.last().map(|entry| entry.location.line);
         candidate.places.iter().any(|place| {

@@ -9,8 +9,8 @@ use super::terms::{QuestionTerms, TermSet, TermSplitter};
 use super::wording::{AnswerTimes, cause_sentence, decision_sentences, fix_sentences};
 use super::{AnswerSentence, MemoryKind};
 use crate::facts::{
-    Cause, Decision, FactSource, KnownError, causes, decisions, is_same_kind, kinds_of, known_errors, names_kind,
-    tools_in,
+    Cause, Decision, FactSource, KnownError, causes, decisions, declined_tool, is_same_kind, kinds_of, known_errors,
+    names_kind, ruled_out, tools_in,
 };
 
 /// A fact that may answer the question.
@@ -45,6 +45,10 @@ pub(super) struct SettledFact {
     pub(super) is_kind_named: bool,
     /// The sentence that states a decision.
     pub(super) statement: String,
+    /// What it is against.
+    pub(super) rejected: Vec<String>,
+    /// Whether one of several things was picked.
+    pub(super) is_pick: bool,
 }
 
 /// The options of a form that were not selected, as listed after its answer.
@@ -58,10 +62,10 @@ pub fn decision_key(decision: &Decision) -> String {
     format!("decision {} {}", decision.subject, decision.statement)
 }
 
-/// Whether a human decided it, and it still holds. A proposal that was rejected is in the words of who proposed it; the
-/// exchange says why.
+/// Whether a human decided it, and it still holds. A proposal that was rejected is in the words of who proposed it: it
+/// counts only if it is about one tool.
 fn is_settled(one: &Decision) -> bool {
-    let is_rejection = one.is_ruled_out() && one.closed_by.is_none();
+    let is_rejection = one.is_ruled_out() && (one.closed_by.is_none() || declined_tool(one).is_some());
     one.trust == Trust::Human && (one.is_open() && one.state == FactState::Confirmed || is_rejection)
 }
 
@@ -69,10 +73,16 @@ fn is_settled(one: &Decision) -> bool {
 fn all_options(one: &Decision, known: &[&str]) -> Vec<String> {
     let known = known.iter().filter(|option| !option.is_empty());
     let mut all: Vec<String> = known.map(|option| (*option).to_owned()).collect();
-    if all.iter().any(|option| !tools_in(option).is_empty()) {
-        all.extend(tools_in(&one.statement));
-    }
+    let tools: Vec<String> = all.iter().flat_map(|option| tools_in(option)).collect();
+    let is_beside = |other: &String| tools.iter().any(|tool| is_same_kind(tool, other));
+    all.extend(tools_in(&one.statement).into_iter().filter(is_beside));
     all
+}
+
+/// What a decision is against.
+fn rejected_options(one: &Decision) -> Vec<String> {
+    let ruled = ruled_out(std::slice::from_ref(one)).into_iter().map(|ruled| ruled.name);
+    ruled.chain(one.rejected_option.clone()).collect()
 }
 
 /// Names for the kinds of the tools that were decided on or between. What was only rejected does not answer "which".
@@ -158,6 +168,8 @@ impl FactReader<'_> {
             options: all_options(one, &options),
             is_kind_named,
             statement: one.statement.clone(),
+            rejected: rejected_options(one),
+            is_pick: one.state == FactState::Confirmed && one.statement.contains(" → "),
         });
         Some(FactCandidate {
             memory,

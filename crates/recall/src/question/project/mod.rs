@@ -27,7 +27,7 @@ pub use fact_items::decision_key;
 pub use model_answer::{PROJECT_SYSTEM_PROMPT, project_answer_schema, project_prompt};
 pub use passages::Exchange;
 pub use prompt_answer::{PromptAnswer, answer_prompt};
-pub use prompt_question::MemoryQuestion;
+pub use prompt_question::{MemoryQuestion, without_lead};
 pub use rule_items::RuleEvidence;
 pub use session_items::SessionEvidence;
 pub use shape::QuestionShape;

@@ -71,6 +71,8 @@ pub(super) struct PassageCandidate {
     pub(super) topic_len: usize,
     /// The terms of the question that the whole exchange has.
     pub(super) all_terms: TermSet,
+    /// Those that its prompt has.
+    pub(super) prompt_terms: TermSet,
 }
 
 /// What stands around a part: the less near, the less it says about the part.
@@ -121,7 +123,9 @@ pub(super) fn passages(
             let coverage = finder.rarity.coverage(quoted);
             let topic_len = terms.topic_len_of(quoted);
             let all_terms = entries.iter().map(|entry| entry.terms).fold(quoted, TermSet::with);
-            all.push(PassageCandidate { exchange: index, item, coverage, topic_len, all_terms });
+            let is_prompt = |entry: &&ReadEntry| exchange.entries[entry.index].kind == EntryKind::Prompt;
+            let prompt_terms = entries.iter().find(is_prompt).map(|entry| entry.terms).unwrap_or_default();
+            all.push(PassageCandidate { exchange: index, item, coverage, topic_len, all_terms, prompt_terms });
         }
     }
     let known = sets.into_iter().chain(exchanges.iter().flat_map(|one| hit_terms(one, terms, splitter)));

@@ -9,7 +9,7 @@ use super::passages::{Exchange, PassageCandidate, passages};
 use super::prompt_question::{CLEAR, LIKELY, MemoryQuestion};
 use super::terms::{QuestionTerms, TermSet, TermSplitter};
 use super::wording::AnswerTimes;
-use crate::facts::{NameForm, name_form, position_of_name, tools_in};
+use crate::facts::{NameForm, name_form, position_of_name, tools_in, words_around_name};
 use crate::quote::{format_age, quote_short};
 
 /// Maximum lengths, in characters, of a quoted prompt and answer, and of the whole line.
@@ -22,6 +22,8 @@ const MAX_PASSAGES: usize = 3;
 const MAX_SENTENCES: usize = 3;
 /// A quoted exchange must have this share of the question in its quoted parts.
 const MIN_PASSAGE_COVERAGE: f32 = 0.35;
+/// From this score on, the best fact answers the question. Measured: below, some answers are about something else.
+const STRONG_SCORE: f32 = 0.85;
 /// Words of a question that a rule must have if nothing else shows that the question is about it.
 const MIN_RULE_WORDS: usize = 3;
 /// Words before an ordinary word that show it is the name of a tool.
@@ -64,6 +66,7 @@ pub fn answer_prompt(
     let facts = chooser.facts(&mut splitter);
     let ranked = chooser.ranked_facts(&facts);
     let is_own = |one: &FactCandidate| one.places.iter().any(|place| Some(place.session) == own);
+    let strongest = ranked.iter().find(|(candidate, _)| !is_own(candidate)).copied();
     let mut candidates: Vec<&FactCandidate> = ranked.into_iter().map(|(candidate, _)| candidate).collect();
     let is_unranked = |one: &&FactCandidate| !candidates.iter().any(|known| std::ptr::eq(*known, *one));
     let others: Vec<&FactCandidate> = facts.candidates.iter().filter(is_unranked).collect();
@@ -77,6 +80,9 @@ pub fn answer_prompt(
             .iter()
             .filter(|one| one.at > fact.at && shares_option(one, fact) && matcher.is_answer(one, &mut splitter));
         return fact_answer(later.max_by_key(|one| one.at).unwrap_or(fact), &candidates);
+    }
+    if let Some((strongest, _)) = strongest.filter(|(candidate, score)| matcher.is_strong(candidate, *score)) {
+        return fact_answer(strongest, &candidates);
     }
     if let Some(passage) = matcher.passage() {
         return passage_answer(passage, question, evidence, now);
@@ -96,12 +102,42 @@ struct PromptMatcher<'a> {
 impl PromptMatcher<'_> {
     fn is_answer(&self, candidate: &FactCandidate, splitter: &mut TermSplitter) -> bool {
         let Some(settled) = &candidate.settled else { return false };
+        if !self.may_settle(candidate) {
+            return false;
+        }
         match candidate.memory {
             MemoryKind::Decision | MemoryKind::Preference => self.settles(candidate, settled, splitter),
             MemoryKind::Fix | MemoryKind::Cause | MemoryKind::Requirement => self.explains(candidate, candidate.memory),
             MemoryKind::Event => self.question.asks_when() && self.has_all(candidate.terms),
             _ => false,
         }
+    }
+
+    /// Whether the best fact fits so well that the question can hardly be about anything else. An exchange that fits even
+    /// better may be about something else.
+    fn is_strong(&self, candidate: &FactCandidate, score: f32) -> bool {
+        let passages = self.chooser.passages.iter().map(|passage| passage.item.score);
+        let is_kind = matches!(
+            candidate.memory,
+            MemoryKind::Decision | MemoryKind::Preference | MemoryKind::Fix | MemoryKind::Cause
+        );
+        // "Are we all committed?" is not about the rule for commits.
+        let is_about = candidate.named >= 1.0 || self.terms.topic_len_of(candidate.terms) > 1;
+        is_kind
+            && is_about
+            && self.may_settle(candidate)
+            && score >= STRONG_SCORE
+            && score >= passages.fold(0.0, f32::max) * 0.85
+    }
+
+    /// Whether a fact is certain, and has the number that the question asks for.
+    fn may_settle(&self, candidate: &FactCandidate) -> bool {
+        let has_number = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+        let says_number = |settled: &SettledFact| match settled.statement.as_str() {
+            "" => candidate.sentences.iter().any(|one| has_number(&one.text)),
+            statement => has_number(statement),
+        };
+        candidate.settled.as_ref().is_some_and(|settled| !self.question.asks_for_number() || says_number(settled))
     }
 
     /// Whether a decision or rule is what the question asks for: it is about everything that the question names, or the
@@ -118,6 +154,17 @@ impl PromptMatcher<'_> {
         if is_rule && has_all && self.terms.topic_len() >= MIN_RULE_WORDS {
             return true;
         }
+        // "What was wrong with mongo?" asks why it was turned down.
+        let is_against = |name: &String| {
+            let is_named = position_of_name(&question.text, name, NameForm::Distinctive).is_some();
+            is_named && self.has_all(self.terms.find(name, splitter)) && self.terms.topic_len() > 0
+        };
+        if (question.shape.asks_why || question.is_past) && settled.rejected.iter().any(is_against) {
+            return true;
+        }
+        if self.is_picked_for(candidate, settled) {
+            return true;
+        }
         if !question.asks_for_verdict() && !question.asks_when() {
             return false;
         }
@@ -129,9 +176,27 @@ impl PromptMatcher<'_> {
         if is_between || has_all && (self.terms.topic_len() > 1 || is_clear || is_named) {
             return true;
         }
-        let named = settled.options.iter().filter_map(|option| self.named_option(option, &settled.statement, splitter));
+        let named = settled.options.iter().filter_map(|option| {
+            let named = self.named_option(option, &settled.statement, splitter)?;
+            // "Docker swarm" is something else than docker.
+            let (_, after) = words_around_name(&question.text, option, NameForm::Distinctive).unwrap_or_default();
+            let next = after.first().map(|next| self.terms.find(next, splitter)).unwrap_or_default();
+            let is_compound = self.terms.topic_len_of(next) > 0 && next.with(candidate.terms) != candidate.terms;
+            (!is_compound).then_some(named)
+        });
         let named = named.collect::<Vec<_>>().into_iter().fold(TermSet::default(), TermSet::with);
         named.len() > 0 && self.terms.has_topics_until(named, candidate.terms)
+    }
+
+    /// Whether one of several things was picked in an exchange that asked for what the question asks.
+    fn is_picked_for(&self, candidate: &FactCandidate, settled: &SettledFact) -> bool {
+        if !settled.is_pick || !self.question.asks_which() {
+            return false;
+        }
+        let is_same = |one: &&PassageCandidate| self.chooser.is_in(one, candidate);
+        let asked = self.chooser.passages.iter().filter(is_same).map(|one| one.prompt_terms);
+        let found = asked.fold(candidate.terms, TermSet::with);
+        self.terms.has_topics_but_use(found) && self.terms.topic_len_of(found) > 0
     }
 
     /// The terms of an option of a decision, if the question names it.
@@ -168,7 +233,7 @@ impl PromptMatcher<'_> {
             || question.asks_when()
             || question.shape.asks_why && question.is_ours;
         let is_about_us = question.is_ours || question.is_past;
-        if !is_asked || !is_about_us || self.terms.topic_len() < 2 {
+        if !is_asked || !is_about_us || self.terms.topic_len() == 0 {
             return None;
         }
         let mut best: Vec<&PassageCandidate> = self.chooser.passages.iter().collect();
@@ -177,6 +242,7 @@ impl PromptMatcher<'_> {
             let session = self.chooser.evidence.exchanges[passage.exchange].session.id;
             Some(session) != self.own
                 && !leaves_open(&self.chooser.evidence.exchanges[passage.exchange])
+                && (question.asks_when() || reports_fault(&self.chooser.evidence.exchanges[passage.exchange]))
                 && passage.coverage >= MIN_PASSAGE_COVERAGE
                 && self.has_nearly_all(passage.all_terms)
         })
@@ -191,9 +257,42 @@ impl PromptMatcher<'_> {
         let (count, all) = (self.terms.topic_len_of(found), self.terms.topic_len());
         let may_miss = usize::from(all >= 3);
         count + may_miss >= all
-            && (count >= 2 || self.question.shape.may_quote_error)
+            && (count >= 2 || self.terms.meaning_len_of(found) >= 2 || self.question.shape.may_quote_error)
             && !self.terms.names_unknown(found)
     }
+}
+
+/// Whether something did not work in an exchange; without that nothing was fixed, and nothing had a cause.
+fn reports_fault(exchange: &Exchange) -> bool {
+    const FAULTS: [&str; 21] = [
+        "problem",
+        "issue",
+        "bug",
+        "error",
+        "fail",
+        "cause",
+        "wrong",
+        "broke",
+        "fix",
+        "crash",
+        "slow",
+        "turns out",
+        "turned out",
+        "leak",
+        "race",
+        "because",
+        "due to",
+        "missing",
+        "hang",
+        "timeout",
+        "culprit",
+    ];
+    exchange.entries.iter().any(|entry| {
+        let is_failed =
+            entry.tool.as_ref().and_then(|tool| tool.outcome.as_ref()).is_some_and(|one| one.status.is_error());
+        let is_said = matches!(entry.kind, EntryKind::Prompt | EntryKind::AssistantText);
+        is_failed || is_said && FAULTS.iter().any(|word| entry.text.to_lowercase().contains(word))
+    })
 }
 
 /// Whether an exchange ends without an answer: "I could not reproduce it", "not solved yet".
@@ -279,11 +378,27 @@ fn passage_answer(
     Some(PromptAnswer { line, key })
 }
 
-/// The sentences are quoted already; only their length is limited.
+/// The sentences are quoted already; only their length is limited. A quote that is cut is closed.
 fn quote_line(text: &str) -> String {
-    rethread_model::clip(text, LINE_CHARS).into_owned()
+    let mut line = rethread_model::clip(text, LINE_CHARS).into_owned();
+    if line.len() < text.len() && line.matches('"').count() % 2 == 1 {
+        line.push('"');
+    }
+    line
 }
 
 fn is_listed(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|listed| listed == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_that_is_cut_is_closed() {
+        let line = quote_line(&format!("The user said: \"{}\".", "long ".repeat(200)));
+        assert_eq!(line.matches('"').count(), 2, "{line}");
+        assert_eq!(quote_line("a \"short\" one"), "a \"short\" one");
+    }
 }

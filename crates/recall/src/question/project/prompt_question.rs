@@ -14,10 +14,61 @@ pub(super) const LIKELY: f32 = 0.6;
 pub(super) const CLEAR: f32 = 0.77;
 
 /// Words before a question.
-const LEADS: &str = "so and ok okay hey but btw also hmm wait again quick question";
+const LEADS: &str = "so and ok okay hey but btw also hmm wait again quick question sorry um well please";
+/// Phrases before a question that ask for a memory.
+const REMINDER_LEADS: [&str; 16] = [
+    "do you remember",
+    "do you recall",
+    "can you remind me",
+    "could you remind me",
+    "can you tell me",
+    "refresh my memory",
+    "remind me again",
+    "remind me",
+    "tell me again",
+    "tell me",
+    "any idea",
+    "i forgot",
+    "i forget",
+    "i can't remember",
+    "i don't remember",
+    "not sure anymore",
+];
+/// Other words for choosing, and for what a team has chosen.
+const IDIOMS: [(&str, &str); 14] = [
+    (" end up with", " choose"),
+    (" end up using", " choose"),
+    (" end up on", " choose"),
+    (" ended up with", " chose"),
+    (" go for", " choose"),
+    (" went for", " chose"),
+    (" land on", " choose"),
+    (" landed on", " chose"),
+    (" opt for", " choose"),
+    (" settle for", " choose"),
+    (" settle on", " choose"),
+    (" are we on", " do we use"),
+    (" we're on", " we use"),
+    (" we are on", " we use"),
+];
 /// Openings of questions that `is_question` does not know.
-const OPENINGS: [&str; 10] =
-    ["remind me", "tell me", "since when", "for what", "for which", "in which", "may", "shall", "am", "were"];
+const OPENINGS: [&str; 13] = [
+    "since when",
+    "for what",
+    "for which",
+    "in which",
+    "may",
+    "shall",
+    "am",
+    "were",
+    "aren't",
+    "wouldn't",
+    "root cause",
+    "cause of",
+    "reason for",
+];
+/// Openings that ask for what happened, without a verb.
+const BARE_CAUSES: [&str; 4] = ["root cause", "cause of", "the cause of", "reason for"];
 /// Openings of requests that look like questions.
 const REQUESTS: [&str; 9] =
     ["can you", "could you", "would you", "will you", "can u", "do you", "are you", "would it be possible", "can it"];
@@ -42,8 +93,7 @@ const REMINDERS: &str = "remind recall remember recap";
 const OURS: &str = "we we're we've we'd we'll our ours us i i'm i've i'd my project repo repository codebase stack \
     convention conventions guideline guidelines policy rule rules";
 /// Words that ask about the past.
-const PAST: &str =
-    "did was were had didn't wasn't weren't made caused broke fixed solved resolved helped happened been";
+const PAST: &str = "took got ran went kept did was were had didn't wasn't weren't made caused broke fixed solved resolved helped happened been";
 /// Words that show something did not work.
 const FAULTS: &str = "wrong broken broke break breaks bug bugs error errors fail fails failed failing failure crash crashes \
     crashed slow timeout problem problems issue issues fix fixed leak hang hangs down missing";
@@ -82,8 +132,9 @@ impl MemoryQuestion {
         if has("you your you've") && !has("we we've our us") {
             return None;
         }
-        let question =
-            Self { is_ours: has(OURS), is_past: has(PAST), has_fault: has(FAULTS), shape, text: text.clone() };
+        let is_reminder = REMINDER_LEADS.iter().any(|lead| prompt.to_lowercase().contains(lead));
+        let is_past = has(PAST) || is_reminder || BARE_CAUSES.iter().any(|opening| text.starts_with(opening));
+        let question = Self { is_ours: has(OURS), is_past, has_fault: has(FAULTS), shape, text: text.clone() };
         question.asks_memory().then_some(question)
     }
 
@@ -114,6 +165,27 @@ impl MemoryQuestion {
         self.text.starts_with("why ") && self.text.split_whitespace().count() <= 3
     }
 
+    /// Whether it asks which thing is used: "what do we use for X", "who is our provider", "how do users sign in".
+    pub fn asks_which(&self) -> bool {
+        let openings =
+            ["what ", "what's ", "which ", "where ", "who's our ", "who is our ", "how do ", "how is ", "in which "];
+        let is_use = !self.has_fault && !self.asks_when() && !self.shape.asks_why;
+        is_use
+            && openings.iter().any(|opening| self.text.starts_with(opening))
+            && (self.is_ours || self.asks_which_here())
+    }
+
+    /// Whether only an answer with a number can be right: "which version of postgres", "how many retries".
+    pub(super) fn asks_for_number(&self) -> bool {
+        const OPENINGS: [&str; 6] =
+            ["how many ", "how much ", "how big ", "how large ", "how long may ", "how long should "];
+        let words = self.text.split(|c: char| !c.is_alphanumeric());
+        OPENINGS.iter().any(|opening| self.text.starts_with(opening))
+            || !self.asks_when()
+                && words.clone().any(|word| is_listed("version versions port ports", word))
+                && words.clone().any(|word| is_listed("which what", word))
+    }
+
     /// Whether it asks whether something is wanted: "should X have Y", "X or Y".
     pub(super) fn asks_whether(&self) -> bool {
         let first = self.text.split_whitespace().next().unwrap_or_default();
@@ -122,7 +194,7 @@ impl MemoryQuestion {
 
     /// Whether it asks which of something is used, and means that of the project: "what runs the jobs".
     pub(super) fn asks_which_here(&self) -> bool {
-        let begins = ["what ", "which ", "where "].iter().any(|opening| self.text.starts_with(opening));
+        let begins = ["what ", "what's ", "which ", "where "].iter().any(|opening| self.text.starts_with(opening));
         let defines = ["what is a ", "what is an ", "what's a ", "what's an ", "what are "];
         let is_here = self.text.contains(" the ") || self.text.contains(" this ");
         begins && is_here && !defines.iter().any(|opening| self.text.starts_with(opening))
@@ -168,12 +240,36 @@ fn asked(sentence: &str) -> Option<String> {
         }
         bare = rest;
     }
+    let lead =
+        REMINDER_LEADS.iter().find_map(|lead| bare.strip_prefix(lead)).filter(|rest| rest.starts_with([' ', ',', ':']));
+    let reminded = lead.map(|rest| rest.trim_start_matches([' ', ',', ':'])).filter(|rest| !rest.is_empty());
+    let bare = reminded.unwrap_or(bare);
+    let plain = IDIOMS.iter().fold(bare.to_owned(), |text, (idiom, plain)| replace_words(&text, idiom, plain));
+    let bare = plain.as_str();
     let begins = |opening: &str| bare.strip_prefix(opening).is_some_and(|rest| rest.starts_with(' '));
     if let Some(request) = REQUESTS.into_iter().find(|request| begins(request)) {
         let next = bare[request.len()..].split_whitespace().next().unwrap_or_default();
         return is_listed(REMINDERS, next).then(|| bare.to_owned());
     }
-    (is_question(bare) || OPENINGS.into_iter().any(begins)).then(|| bare.to_owned())
+    (reminded.is_some() || is_question(bare) || OPENINGS.into_iter().any(begins)).then(|| bare.to_owned())
+}
+
+/// A question without the words that only lead to it, such as "refresh my memory,".
+pub fn without_lead(question: &str) -> &str {
+    let lower = question.to_lowercase();
+    let lead = REMINDER_LEADS.iter().find(|lead| lower.starts_with(*lead));
+    let rest = lead.and_then(|lead| question.get(lead.len()..)).filter(|rest| rest.starts_with([' ', ',', ':']));
+    rest.map(|rest| rest.trim_start_matches([' ', ',', ':'])).filter(|rest| rest.contains(' ')).unwrap_or(question)
+}
+
+/// Replaces words where they are followed by the end of a word.
+fn replace_words(text: &str, words: &str, by: &str) -> String {
+    match text.find(words) {
+        Some(at) if !text[at + words.len()..].starts_with(char::is_alphanumeric) => {
+            format!("{}{by}{}", &text[..at], &text[at + words.len()..])
+        }
+        _ => text.to_owned(),
+    }
 }
 
 fn is_listed(list: &str, word: &str) -> bool {
@@ -195,6 +291,12 @@ mod tests {
         {
             assert_eq!(text(prompt), None, "{prompt}");
         }
+        assert_eq!(text("do you remember why the login failed?").as_deref(), Some("why the login failed?"));
+        assert_eq!(text("which router are we on?").as_deref(), Some("which router do we use?"));
+        assert_eq!(text("which map did we end up with?").as_deref(), Some("which map did we choose?"));
+        assert!(text("root cause of the nightly outage?").is_some());
+        let number = |prompt: &str| MemoryQuestion::find(prompt).is_some_and(|question| question.asks_for_number());
+        assert!(number("which postgres version do we use?") && !number("which database do we use?"));
         let long = format!("{} Which one did we pick?", "The importer reads the file line by line. ".repeat(3));
         assert_eq!(text(&long), None);
     }

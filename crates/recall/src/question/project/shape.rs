@@ -13,7 +13,7 @@ const CLEAR_WORD_POINTS: f32 = 2.0;
 
 /// Patterns of words, each with the memory it speaks for and how strongly. A `*` ends a word beginning, `..` skips
 /// words, `|` separates alternatives.
-const PATTERNS: [(MemoryKind, f32, &str); 127] = [
+const PATTERNS: [(MemoryKind, f32, &str); 129] = [
     (Fix, 2.0, "fix*|solv*|solution*|resolv*|workaround*|repair*|remed*"),
     (Fix, 2.0, "get rid"),
     (Fix, 2.0, "go .. away|goes .. away|went .. away"),
@@ -105,6 +105,8 @@ const PATTERNS: [(MemoryKind, f32, &str); 127] = [
     (Session, 2.0, "next step*|what's next|what is next|what next|do next"),
     (Session, 0.7, "doing|up to|do"),
     // Other wordings for the same, one row per idea.
+    (Fix, 2.5, "what did we change .. so|what did i change .. so|what .. change* .. to make|what .. change* .. to get"),
+    (Session, 2.5, "what were we up to|what was i up to|what are we up to|been up to"),
     (Fix, 1.0, "cure*|unblock*|get past|got past|patch*"),
     (Fix, 0.7, "red|stack trace|exit code"),
     (Fix, 1.0, "how .. stop .. from|how .. prevent*|how .. avoid*"),

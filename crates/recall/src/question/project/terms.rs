@@ -15,7 +15,7 @@ const FOREIGN_SHARE: f32 = 0.25;
 const CUE_WEIGHT: f32 = 0.2;
 
 /// Different spellings of the same word, which people use freely.
-const SYNONYMS: [&str; 28] = [
+const SYNONYMS: [&str; 32] = [
     "pull pr prs",
     "push pushed commit",
     "store storage stored",
@@ -44,6 +44,10 @@ const SYNONYMS: [&str; 28] = [
     "library package dependency",
     "function fn func",
     "tests test testing spec",
+    "backend server",
+    "frontend ui web",
+    "users user people customers",
+    "provider service",
 ];
 
 /// Words of a question that name the kind of answer.
@@ -59,14 +63,14 @@ const CUE_WORDS: &str = "behind concern concerns deal discussion handle handling
     when work worked working works wrong yesterday yet";
 
 /// Words of general meaning: they describe, but do not name what the question is about.
-const GENERAL_WORDS: &str = "replace replaced replacing speak speaks statement statements swap swapped away begin began come each every everybody everyone made people someone move moved moving start started starting abandon abandoned ditch ditched drop dropped dropping gone switch switched approach framework library thing things tool actual actually already anymore anyway anywhere became become becomes big bigger code directly ever everything exist \
+const GENERAL_WORDS: &str = "kick kicked throw threw rip ripped introduce introduced adopt adopted bring brought all get gets getting got take took taken taking keeps being replace replaced replacing speak speaks statement statements swap swapped away begin began come each every everybody everyone made people someone move moved moving start started starting abandon abandoned ditch ditched drop dropped dropping gone switch switched approach framework library thing things tool actual actually already anymore anyway anywhere became become becomes big bigger code directly ever everything exist \
     exists fine good hard hold holds immediately large live lives look looks mean means new now often old planned put \
     right seem seems simply small somewhere sort still straight supposed sure think tried try turn turned whatever";
 /// Weight of such a word.
 const GENERAL_WEIGHT: f32 = 0.5;
 
 /// Other words for using a tool.
-const USE_WORDS: &str = "base based build built depend import install pull rely run running runs write written";
+const USE_WORDS: &str = "store stored live lives keep kept sign base based build built depend import install pull rely run running runs write written";
 
 /// Words before a name.
 const WORDS_BEFORE_NAMES: &str = "a about an any at by choose chose from for in into my no of on onto our that the this to use using via with \
@@ -146,6 +150,12 @@ impl QuestionTerms {
     /// Whether a word that says what the question is about stands where a name does.
     pub(super) fn has_named_topic(&self) -> bool {
         self.terms.iter().any(|term| term.is_name)
+    }
+
+    /// Number of words of some meaning in a set, also those that only describe.
+    pub(super) fn meaning_len_of(&self, set: TermSet) -> usize {
+        let is_in = |at: usize| set.0 & (1 << at) != 0;
+        self.terms.iter().enumerate().filter(|(at, term)| is_in(*at) && term.weight >= GENERAL_WEIGHT).count()
     }
 
     /// Number of words that say what the question is about.

@@ -204,3 +204,42 @@ fn a_prompt_about_an_error_gets_its_fix_and_cause() {
     assert_eq!(asked("what caused the search outage?"), None);
     assert_eq!(asked("how did we fix the connection to the printer?"), None);
 }
+
+/// The line that a prompt gets.
+fn prompt_line(prompt: &str, facts: Vec<FactRow>) -> Option<String> {
+    let evidence = ProjectEvidence { facts, ..ProjectEvidence::default() };
+    let question = MemoryQuestion::find(prompt)?;
+    answer_prompt(&question, &evidence, None, Timestamp::from_millis(86_400_000)).map(|answer| answer.line)
+}
+
+#[test]
+fn a_declined_proposal_is_turned_down() {
+    let proposal = (EntityKind::Decision, "add kafka for the events of the shop");
+    let mut proposed = fact(1, Predicate::Decided, proposal, "I would add Kafka for the events of the shop");
+    proposed.fact.state = FactState::Hypothesis;
+    proposed.fact.trust = Trust::Assistant;
+    let mut declined = fact(2, Predicate::Decided, proposal, "I would add Kafka for the events of the shop");
+    declined.fact.state = FactState::Refuted;
+    let facts = vec![declined, proposed];
+    let evidence = ProjectEvidence { facts: facts.clone(), ..ProjectEvidence::default() };
+    let question = "did we decide on kafka for the events?";
+    let shape = QuestionShape::parse(question);
+    let answer = answer_from_evidence(question, &shape, &evidence, AnswerTimes::Days);
+    let line = answer.items[0].to_line();
+    assert!(line.starts_with("The user turned down:"), "{line}");
+    let line = prompt_line("why did we avoid kafka?", facts).unwrap();
+    assert!(line.contains("turned down"), "{line}");
+}
+
+#[test]
+fn a_prompt_gets_only_an_answer_of_the_kind_it_asks_for() {
+    let mut postgres = fact(1, Predicate::Decided, (EntityKind::Decision, "postgres"), "postgres over mysql");
+    postgres.fact.object = Some(Entity::new(EntityKind::Decision, "mysql"));
+    assert!(prompt_line("which database do we use?", vec![postgres.clone()]).is_some());
+    assert_eq!(prompt_line("which postgres version do we use?", vec![postgres.clone()]), None);
+    assert!(prompt_line("what was wrong with mysql?", vec![postgres.clone()]).is_some());
+    assert_eq!(prompt_line("why did we stop using postgres swarm?", vec![postgres]), None);
+    let rule = (EntityKind::Preference, "commit anything unrelated");
+    let rule = fact(1, Predicate::Forbids, rule, "Do not commit anything unrelated");
+    assert_eq!(prompt_line("are we all committed?", vec![rule]), None);
+}

@@ -127,11 +127,25 @@ pub(super) fn decision_sentences(one: &Decision, all: &[Decision], times: Answer
         Predicate::Decided => format!(", instead of {other}"),
         _ => format!("; use {other} instead"),
     });
-    let because = reason.map(|reason| format!(", because {reason}")).unwrap_or_default();
+    let because = reason.map(|reason| format!(", because {reason}"));
+    // What was said with a refusal says what to use.
+    let is_refusal = one.state == FactState::Refuted && one.closed_by.is_none() && one.trust == Trust::Human;
+    let with_it = all.iter().find(|other| {
+        other.state == FactState::Confirmed
+            && other.trust == Trust::Human
+            && other.sources.first() == one.sources.first()
+    });
+    let with_it = with_it.filter(|_| is_refusal && because.is_none());
+    let with_it = with_it.map(|other| format!("; also: \"{}\"", phrase(&other.statement, REASON_CHARS)));
+    let because = because.or(with_it).unwrap_or_default();
     let verb = decision_verb(one);
     let text = format!("{verb}{what}{quoted}{}{because} {}.", instead.unwrap_or_default(), origin_of(source, times));
     let mut sentences: Vec<AnswerSentence> = cited(text, Some(source)).into_iter().collect();
-    if let Some(by) = &one.closed_by {
+    if let (true, Some(by)) = (one.is_declined, &one.closed_by) {
+        let said = all.iter().find(|other| other.sources.contains(by) && other.subject != one.subject);
+        let said = said.map(|said| format!("In that reply: \"{}\".", phrase(&said.statement, REASON_CHARS)));
+        sentences.extend(said.and_then(|said| cited(said, Some(by))));
+    } else if let Some(by) = &one.closed_by {
         let later = all.iter().find(|other| other.sources.contains(by) && other.subject != one.subject);
         let later = later.map(|later| format!(" by \"{}\"", phrase(&later.statement, REASON_CHARS)));
         let verb = if one.state == FactState::Refuted { "Rejected later" } else { "Superseded" };
@@ -156,6 +170,7 @@ fn decision_verb(one: &Decision) -> &'static str {
         (Predicate::Prefers, _) => "Preference:",
         (Predicate::Forbids, _) => "Prohibition:",
         (_, FactState::Hypothesis) => "Proposed, not decided:",
+        (_, FactState::Refuted) if one.is_declined => "The user turned down:",
         // "The user rejected: let's not use X" would read as the opposite.
         (_, FactState::Refuted) if one.closed_by.is_none() && is_human && denies(&one.statement) => "The user decided:",
         (_, FactState::Refuted) if one.closed_by.is_none() && is_human => "The user rejected",
