@@ -51,10 +51,30 @@ impl SeenError {
             && match error_content(&self.message) {
                 ErrorContent::Names => true,
                 ErrorContent::Symptom => false,
-                ErrorContent::Message => self.command.as_deref().is_none_or(|command| {
-                    known.fact.object.as_ref().is_some_and(|seen_with| runs_command(command, &seen_with.name))
-                }),
+                ErrorContent::Message => {
+                    self.has_files_of(&known.fact.detail)
+                        && self.command.as_deref().is_none_or(|command| {
+                            known.fact.object.as_ref().is_some_and(|seen_with| runs_command(command, &seen_with.name))
+                        })
+                }
             }
+    }
+
+    /// Whether the files that the commands of a fix were run on are those of this error: formatting another file does
+    /// not help. Scripts may be run for any.
+    fn has_files_of(&self, fix: &str) -> bool {
+        const INTERPRETERS: [&str; 9] = ["python", "python3", "node", "bash", "sh", "ruby", "php", "tsx", "run"];
+        let commands = fix.split('`').skip(1).step_by(2);
+        commands.flat_map(|command| command.split_whitespace().zip(command.split_whitespace().skip(1))).all(
+            |(before, word)| {
+                let is_file = word.contains('/') && is_file_name(word) && !INTERPRETERS.contains(&before);
+                let is_here = |text: &str| text.contains(word);
+                !is_file
+                    || is_here(&self.message)
+                    || self.command.as_deref().is_some_and(is_here)
+                    || self.places.iter().any(|place| is_here(place))
+            },
+        )
     }
 }
 
@@ -111,8 +131,9 @@ impl AwarenessService<'_> {
                 Some(outcome) if !outcome.status.is_error() => _ = passed.insert(tool.target),
                 // What works by now needs no fix.
                 Some(outcome) if !passed.contains(&tool.target) => {
-                    let command = tool.body.or(Some(tool.target));
-                    failed.extend(outcome.error.map(|message| SeenError { message, command, places: Vec::new() }));
+                    let command = tool.body.unwrap_or(tool.target);
+                    failed
+                        .extend(outcome.error.map(|message| hidden_error(message, command, outcome.output.as_deref())));
                 }
                 _ => {}
             }
@@ -216,6 +237,19 @@ impl FactFinder<'_> {
     }
 }
 
+/// An error of which mostly one line is stored: its places are the files that it, the command and the output name.
+fn hidden_error(message: String, command: String, output: Option<&str>) -> SeenError {
+    let mut places = error_places(&format!("{message}\n{}", output.unwrap_or_default()), &message);
+    places.extend(command.split_whitespace().filter(|word| is_file_name(word)).map(str::to_owned));
+    SeenError { message, command: Some(command), places }
+}
+
+/// Whether a word of a command looks like the name of a file.
+fn is_file_name(word: &str) -> bool {
+    let ending = word.rsplit_once('.').map_or("", |(_, ending)| ending);
+    !word.starts_with('-') && (1..=4).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
 /// Both ends of a long text, without secrets.
 fn both_ends(text: &str) -> String {
     if text.len() <= 2 * ERROR_END_BYTES {
@@ -227,4 +261,24 @@ fn both_ends(text: &str) -> String {
     let begin = begin.rsplit_once('\n').map_or(begin, |(whole, _)| whole);
     let end = end.split_once('\n').map_or("", |(_, whole)| whole);
     without_secrets(&format!("{begin}\n{end}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_on_another_file_does_not_help() {
+        let seen = hidden_error("Format issues found".to_owned(), "pnpm fmt --check src/a.ts".to_owned(), None);
+        assert!(!seen.has_files_of("ran `pnpm exec oxfmt specs/roles.md`"));
+        assert!(seen.has_files_of("ran `pnpm exec oxfmt src/a.ts`") && seen.has_files_of("ran `pnpm exec oxfmt .`"));
+        assert!(seen.has_files_of("ran `python3 tools/migrate.py`"));
+    }
+
+    #[test]
+    fn a_hidden_error_is_at_the_files_that_it_and_its_command_name() {
+        let places = |message: &str, command: &str| hidden_error(message.to_owned(), command.to_owned(), None).places;
+        assert_eq!(places("src/db.ts(3,5): error TS2322: no", "npx tsc"), ["src/db.ts"]);
+        assert_eq!(places("TypeError: x is not a function", "node src/job.js"), ["src/job.js"]);
+    }
 }

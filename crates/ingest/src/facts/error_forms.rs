@@ -109,7 +109,16 @@ pub fn error_content(line: &str) -> ErrorContent {
     });
     // What precedes the message, such as the name of an exception or of the failed call, does not count.
     static LEAD: LazyLock<Regex> = LazyLock::new(|| compile(r"^(?:[\w.$\[\]]+:\s+)+"));
+    // The same test may fail for any reason.
+    static FAILED_TEST: LazyLock<Regex> = LazyLock::new(|| {
+        compile(
+            r"(?x)^(?:---\s*)?(?:FAIL(?:ED|URE)?|✗|✕|×|●|not\ ok\ \d+\ -)[:\ ]\s*\S+(?:\ \([\d.]+\ ?m?s\))?$ | ^test\ \S+\ \.\.\.\ FAILED$",
+        )
+    });
     let line = strip_colors(truncate_line(line));
+    if FAILED_TEST.is_match(line.trim()) {
+        return ErrorContent::Symptom;
+    }
     let text = strip_decoration(&line);
     let message = LEAD.find(text).map_or(text, |lead| &text[lead.end()..]);
     if OWN_NAMES.is_match(message) {
@@ -330,6 +339,9 @@ mod tests {
             ("Error: listen EADDRINUSE: address already in use :::3000", ErrorContent::Message),
             ("AssertionError: expected 3 to be 4", ErrorContent::Message),
             ("undefined: unix.SYS_X", ErrorContent::Names),
+            ("--- FAIL: TestLogin_ExpiredToken (0.02s)", ErrorContent::Symptom),
+            ("FAILED tests/test_cart.py::test_total", ErrorContent::Symptom),
+            ("FAILED tests/test_cart.py::test_total - KeyError: 'tax_rate'", ErrorContent::Names),
         ] {
             assert_eq!(error_content(line), expected, "{line}");
         }
