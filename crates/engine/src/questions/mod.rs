@@ -56,6 +56,8 @@ pub struct AskRequest {
     pub max_bytes: Option<u64>,
     /// How long to wait for an answer. `None` uses the configuration.
     pub timeout: Option<Duration>,
+    /// Search the index as it is, without bringing it up to date or calling a service. For questions about a project.
+    pub is_read_only: bool,
 }
 
 /// A question with its answer.

@@ -6,7 +6,7 @@ use rethread_llm::{AnswerSchema, ChatRequest, NanoUsd};
 use rethread_model::{Tokens, is_unsafe_to_display};
 use rethread_recall::{
     AnswerItem, AnswerSentence, AnswerTimes, PROJECT_SYSTEM_PROMPT, ProjectAnswer, ProjectEvidence, QuestionShape,
-    SentenceSource, answer_from_evidence, project_answer_schema, project_prompt,
+    SentenceSource, answer_from_evidence, project_answer_schema, project_prompt, without_lead,
 };
 use rethread_store::{PROJECT_QUESTION_MARK, ReadStore, SessionNumber, SessionQuestion, SessionScope};
 use serde_json::Value;
@@ -164,10 +164,11 @@ impl QuestionService<'_> {
 
     fn prepare_project(self, request: &AskRequest, scope: &SessionScope) -> Result<PreparedProjectQuestion, AskError> {
         let question = checked_question(request)?;
+        let question = without_lead(&question).to_owned();
         let shape = QuestionShape::parse(&question);
         let store = self.engine.reader()?;
         let found = match &store {
-            Some(store) => self.project_evidence(store, &question, &shape, scope, request.asker.as_ref())?,
+            Some(store) => self.project_evidence(store, &question, &shape, scope, request)?,
             None => ProjectEvidence::default(),
         };
         let evidence = answer_from_evidence(&question, &shape, &found, AnswerTimes::Ages(self.engine.now()));

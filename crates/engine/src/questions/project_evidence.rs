@@ -7,7 +7,7 @@ use rethread_recall::{
 };
 use rethread_store::{EntityQuery, FactQuery, ReadStore, SessionFilter, SessionKey, SessionNumber, SessionScope};
 
-use crate::{AskingSession, DecisionRequest, EngineError, FileRequest, FileRule, FixRequest, QuestionService};
+use crate::{AskRequest, DecisionRequest, EngineError, FileRequest, FileRule, FixRequest, QuestionService};
 
 /// Hits from which exchanges are taken.
 const MAX_HITS: usize = 40;
@@ -55,9 +55,9 @@ impl QuestionService<'_> {
         question: &str,
         shape: &QuestionShape,
         scope: &SessionScope,
-        asker: Option<&AskingSession>,
+        request: &AskRequest,
     ) -> Result<ProjectEvidence, EngineError> {
-        let own = match asker {
+        let own = match &request.asker {
             Some(asker) => store.session_by_external_id(asker.key())?.map(|(number, _)| number),
             None => None,
         };
@@ -72,7 +72,7 @@ impl QuestionService<'_> {
             errors: self.printed_errors(question, shape, scope)?,
             rules: self.rules(scope)?,
             files: self.file_histories(store, shape, scope)?,
-            exchanges: self.exchanges(store, question, scope, own)?,
+            exchanges: self.exchanges(store, question, scope, own, request.is_read_only)?,
             sessions: self.newest_sessions(store, question, shape, scope, own)?,
         })
     }
@@ -140,6 +140,7 @@ impl QuestionService<'_> {
         question: &str,
         scope: &SessionScope,
         own: Option<SessionNumber>,
+        is_read_only: bool,
     ) -> Result<Vec<Exchange>, EngineError> {
         let now = self.engine.local_now();
         let query = SearchQuery::from_prose(question, &now);
@@ -148,7 +149,8 @@ impl QuestionService<'_> {
             _ => Some(store.session_numbers(scope)?.into_iter().filter(|number| Some(*number) != own).collect()),
         };
         let sessions: Option<Vec<SessionNumber>> = sessions;
-        let similarity = self.engine.embeddings().similarity(store, &query).and_then(Result::ok);
+        let similarity = if is_read_only { None } else { self.engine.embeddings().similarity(store, &query) };
+        let similarity = similarity.and_then(Result::ok);
         let input = SearchInput {
             query: &query,
             sessions: sessions.as_deref(),
@@ -159,7 +161,12 @@ impl QuestionService<'_> {
             weights: &FeatureWeights::default(),
             similarity: similarity.as_ref(),
         };
-        let (found, _) = self.engine.index().with_snapshot(store, |snapshot| search(store, snapshot, input))?;
+        let index = self.engine.index();
+        let found = if is_read_only {
+            index.with_snapshot_read_only(store, |snapshot| search(store, snapshot, input))?
+        } else {
+            index.with_snapshot(store, |snapshot| search(store, snapshot, input))?.0
+        };
         Self::exchanges_of(store, found.hits, MAX_EXCHANGES)
     }
 

@@ -27,6 +27,7 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
         turn: args.turn.clone(),
         max_bytes: None,
         timeout: None,
+        is_read_only: false,
     };
     if is_of_project {
         return ask_project(context, &engine, args, &request);

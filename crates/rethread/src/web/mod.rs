@@ -39,6 +39,7 @@ pub(crate) fn routes() -> Router<SharedState> {
         .route("/sessions/{id}", get(session))
         .route("/search", page(search::page))
         .route("/memory", page(memory::overview))
+        .route("/memory/ask", page(memory::ask))
         .route("/memory/errors", page(memory::errors))
         .route("/memory/decisions", page(memory::decisions))
         .route("/memory/workflows", page(memory::workflows))

@@ -12,11 +12,13 @@ const SESSION: &str = "9a9eadc8-c1f1-493e-a0f1-884aa996b05b";
 const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(2)> [go](javascript:alert(3)) \
     \u{1b}]52;c;aGk=\u{7}\u{1b}[2J \u{202e}\"'> <style>*{display:none}</style>";
 /// Pages that need no session.
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 13] = [
     "/",
     "/search",
     "/search?q=parser",
     "/memory",
+    "/memory/ask",
+    "/memory/ask?q=why%20rustls%3F",
     "/memory/errors",
     "/memory/decisions?all=1",
     "/memory/workflows",
@@ -187,6 +189,8 @@ fn empty_home_suggests_init_and_stays_empty() {
         "/",
         "/search?q=x",
         "/memory",
+        "/memory/ask",
+        "/memory/ask?q=why%20rustls%3F",
         "/memory/errors",
         "/memory/decisions",
         "/memory/workflows",
@@ -198,6 +202,19 @@ fn empty_home_suggests_init_and_stays_empty() {
         assert_eq!((shown.status, shown.body.contains("rethread init")), (200, true), "{path}: {}", shown.body);
     }
     assert!(!home.path(".rethread/memory.db").exists(), "a read creates no store");
+}
+
+#[test]
+fn a_question_is_answered_with_links_to_its_sources() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let cookie = cookie(&server);
+    let shown = get_page(&server, "/memory/ask?q=why%20did%20we%20use%20rustls%3F", &cookie);
+    assert_eq!(shown.status, 200);
+    assert!(shown.body.contains("Use rustls instead of") && shown.body.contains("class=\"cite\""), "{}", shown.body);
+    assert!(shown.body.contains("#L"), "a citation links to a line");
+    let unknown = get_page(&server, "/memory/ask?q=which%20zeppelin%3F&project=/app%3Cb%3E", &cookie);
+    assert!(unknown.body.contains("Nothing known"), "{}", unknown.body);
 }
 
 #[test]

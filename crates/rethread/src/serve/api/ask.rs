@@ -77,6 +77,7 @@ fn ask(app: &ServerState, params: AskBody) -> ApiResult {
         turn: optional_string(params.turn),
         max_bytes: None,
         timeout: None,
+        is_read_only: false,
     };
     if is_of_project {
         return ask_project(app, &request, &scope(params.project.as_ref()), params.dry_run);

@@ -1,5 +1,6 @@
-//! The memory pages: overview, errors and fixes, decisions, workflows.
+//! The memory pages: overview, questions, errors and fixes, decisions, workflows.
 
+mod ask;
 mod components;
 mod workflows;
 
@@ -17,6 +18,7 @@ use super::links::{link, to_entity};
 use crate::render::number;
 use crate::serve::{ApiError, ServerState};
 
+pub(super) use ask::page as ask;
 use components::rule_card;
 pub(super) use components::{decision_card, error_card};
 
@@ -48,8 +50,9 @@ impl MemoryPageParams {
 }
 
 /// The tabs: path and name.
-const VIEWS: [(&str, &str); 5] = [
+const VIEWS: [(&str, &str); 6] = [
     ("/memory", "Overview"),
+    ("/memory/ask", "Ask"),
     ("/memory/errors", "Errors and fixes"),
     ("/memory/decisions", "Decisions"),
     ("/memory/workflows", "Workflows"),
