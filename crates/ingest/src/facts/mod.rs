@@ -54,7 +54,7 @@ pub use self::packages::installed_packages;
 pub(crate) use self::script::shorten_script;
 
 /// Increased when the rules change, so that facts are extracted again.
-pub const RULES_VERSION: u64 = 4;
+pub const RULES_VERSION: u64 = 5;
 
 /// The state carried from one span of a session to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
