@@ -231,7 +231,7 @@ fn train_kinds(examples: &[&LabeledSentence]) -> String {
 
 fn kind_features(one: &LabeledSentence, is_known: impl Fn(&str) -> bool) -> Vec<String> {
     let mut features = Vec::new();
-    sentence_features(&one.tokens, one.context, is_known, &mut |feature| features.push(feature.to_owned()));
+    sentence_features(&one.tokens, one.context, is_known, &mut |feature| features.push(feature.name()));
     features
 }
 
@@ -246,7 +246,7 @@ fn train_spans(examples: &[&LabeledSentence]) -> String {
             let before = at.checked_sub(1).map_or("^", |before| SPAN_MARKS[marks[before]]);
             let kind = StatementKind::ALL[one.kind];
             let mut features = Vec::new();
-            span_features(&one.tokens, at, kind, before, is_known, &mut |feature| features.push(feature.to_owned()));
+            span_features(&one.tokens, at, kind, before, is_known, &mut |feature| features.push(feature.name()));
             cases.push((features, marks[at], one.weight));
         }
     }

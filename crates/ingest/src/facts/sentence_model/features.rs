@@ -1,9 +1,8 @@
 //! Describes a sentence, or one word of it, by the features that the models weigh.
 
-use std::hash::{Hash, Hasher};
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
-use rustc_hash::{FxHashSet, FxHasher};
-
+use super::packing::feature_hash;
 use super::tokens::SentenceToken;
 use super::{SentenceContext, Speaker, StatementKind};
 
@@ -20,20 +19,20 @@ pub fn sentence_features(
     tokens: &[SentenceToken],
     context: SentenceContext,
     is_known: impl Fn(&str) -> bool,
-    visit: &mut dyn FnMut(&str),
+    visit: &mut dyn FnMut(Feature<'_>),
 ) {
     let words: Vec<&str> = tokens.iter().map(|token| known_word(token, &is_known)).collect();
     let speaker = match context.speaker {
         Speaker::Human => "h",
         Speaker::Assistant => "a",
     };
-    let mut seen = FxHashSet::default();
-    let mut visit_once = |feature: &str| {
-        if seen.insert(hash_of(feature)) {
+    let mut seen = FxHashSet::with_capacity_and_hasher(tokens.len() * 4 + 8, FxBuildHasher);
+    let mut visit_once = |feature: Feature<'_>| {
+        if seen.insert(feature.hash) {
             visit(feature);
         }
     };
-    let mut features = FeatureBuffer { text: String::new(), visit: &mut visit_once };
+    let mut features = FeatureVisitor { visit: &mut visit_once };
     features.add(&[speaker, ""]);
     for (at, word) in words.iter().enumerate() {
         features.add(&[speaker, "1", word]);
@@ -74,7 +73,7 @@ pub fn span_features(
     kind: StatementKind,
     before: &str,
     is_known: impl Fn(&str) -> bool,
-    visit: &mut dyn FnMut(&str),
+    visit: &mut dyn FnMut(Feature<'_>),
 ) {
     let word = |offset: isize| -> &str {
         let place = at.checked_add_signed(offset);
@@ -82,7 +81,7 @@ pub fn span_features(
     };
     let kind = kind.as_str();
     let (this, last, next) = (word(0), word(-1), word(1));
-    let mut features = FeatureBuffer { text: String::new(), visit };
+    let mut features = FeatureVisitor { visit };
     features.add(&[kind, before]);
     features.add(&["0", this, before]);
     features.add(&["-1", last, before]);
@@ -98,29 +97,37 @@ pub fn span_features(
     features.add(&["seen", kind, cue_before(tokens, at)]);
 }
 
-/// Puts the parts of a feature together in one buffer, because there are a hundred of them in a sentence.
-struct FeatureBuffer<'a> {
-    text: String,
-    visit: &'a mut dyn FnMut(&str),
+/// A feature as its parts, because a sentence has a hundred of them and most are only looked up.
+#[derive(Clone, Copy, Debug)]
+pub struct Feature<'a> {
+    parts: &'a [&'a str],
+    hash: u64,
 }
 
-impl FeatureBuffer<'_> {
-    fn add(&mut self, parts: &[&str]) {
-        self.text.clear();
-        for (at, part) in parts.iter().enumerate() {
-            if at > 0 {
-                self.text.push(' ');
-            }
-            self.text.push_str(part);
-        }
-        (self.visit)(&self.text);
+impl<'a> Feature<'a> {
+    pub(super) fn new(parts: &'a [&'a str]) -> Self {
+        Self { parts, hash: feature_hash(parts.iter().copied()) }
+    }
+
+    /// Recognizes the feature.
+    pub(super) fn hash(self) -> u64 {
+        self.hash
+    }
+
+    /// The name in the table of weights.
+    pub fn name(self) -> String {
+        self.parts.join(" ")
     }
 }
 
-fn hash_of(feature: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    feature.hash(&mut hasher);
-    hasher.finish()
+struct FeatureVisitor<'a> {
+    visit: &'a mut dyn FnMut(Feature<'_>),
+}
+
+impl FeatureVisitor<'_> {
+    fn add(&mut self, parts: &[&str]) {
+        (self.visit)(Feature::new(parts));
+    }
 }
 
 fn known_word<'a>(token: &'a SentenceToken, is_known: &impl Fn(&str) -> bool) -> &'a str {

@@ -1,20 +1,24 @@
 //! A linear model: a table of integer weights for each feature and class.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+
+use super::features::Feature;
+use super::packing::{CLASS_BITS, MAX_CLASS, SLOT, WEIGHT, feature_hash, pack, place};
 
 /// Weights are stored as integers: this many make 1.
 pub(super) const SCALE: f64 = 32.0;
 
+/// Bytes before the slots of a packed model.
+const HEADER: usize = 8;
+
 /// Smaller weights are not stored.
 const MIN_WEIGHT: i32 = 2;
 
-/// A trained model. Its rows are parsed when they are used, so that loading it is cheap.
-#[derive(Clone, Debug, Default)]
+/// A trained model.
+#[derive(Clone, Debug)]
 pub struct LinearModel<'a> {
-    classes: usize,
-    words: FxHashSet<&'a str>,
-    /// The weights of each feature, as written.
-    rows: FxHashMap<&'a str, &'a str>,
+    /// See `packing`.
+    packed: Cow<'a, [u8]>,
 }
 
 /// The score of each class.
@@ -22,15 +26,14 @@ pub struct LinearModel<'a> {
 pub struct Scores(Vec<i32>);
 
 impl<'a> LinearModel<'a> {
+    /// A model that was packed before.
+    pub(super) const fn packed(packed: &'a [u8]) -> Self {
+        Self { packed: Cow::Borrowed(packed) }
+    }
+
     /// Reads a model: a line of classes, a line of known words, then a line per feature.
-    pub fn parse(text: &'a str) -> Self {
-        let mut lines = text.lines().filter(|line| !line.starts_with('#'));
-        let classes = lines.next().unwrap_or_default().split_whitespace().count();
-        let words = lines.next().unwrap_or_default().split_whitespace().collect();
-        let mut rows = FxHashMap::default();
-        rows.reserve(memchr::memchr_iter(b'\n', text.as_bytes()).count());
-        rows.extend(lines.filter_map(|line| line.split_once('\t')));
-        Self { classes, words, rows }
+    pub fn parse(text: &str) -> Self {
+        Self { packed: Cow::Owned(pack(text)) }
     }
 
     /// Writes a model so that `parse` reads it. Weights that hardly matter are left out.
@@ -55,14 +58,14 @@ impl<'a> LinearModel<'a> {
 
     /// Whether the model knows a word.
     pub fn knows(&self, word: &str) -> bool {
-        self.words.contains(word)
+        self.find(feature_hash([word])).is_some()
     }
 
     /// The score of each class for the features that `visit_all` visits.
-    pub fn score(&self, visit_all: impl FnOnce(&mut dyn FnMut(&str))) -> Scores {
-        let mut scores = vec![0; self.classes.max(1)];
+    pub fn score(&self, visit_all: impl FnOnce(&mut dyn FnMut(Feature<'_>))) -> Scores {
+        let mut scores = vec![0; (self.number(0) as usize).max(1)];
         visit_all(&mut |feature| {
-            for (class, weight) in self.weights(feature) {
+            for (class, weight) in self.weights(feature.hash()) {
                 if let Some(score) = scores.get_mut(class) {
                     *score += weight;
                 }
@@ -72,15 +75,41 @@ impl<'a> LinearModel<'a> {
     }
 
     /// The weights of a feature, each with its class.
-    fn weights(&self, feature: &str) -> impl Iterator<Item = (usize, i32)> + use<'a> {
-        let values = self.rows.get(feature).copied().unwrap_or_default();
-        values.as_bytes().split(|byte| *byte == b' ').filter_map(parse_weight)
+    fn weights(&self, hash: u64) -> impl Iterator<Item = (usize, i32)> {
+        let (pairs, _) = self.find(hash).unwrap_or_default().as_chunks();
+        pairs.iter().copied().map(unpack_weight)
+    }
+
+    /// The packed weights of a feature; empty for a known word.
+    fn find(&self, hash: u64) -> Option<&[u8]> {
+        let slots = self.number(4);
+        let (first, check) = place(hash, slots);
+        let weights = HEADER + slots as usize * SLOT;
+        let mut at = HEADER + first as usize * SLOT;
+        loop {
+            let start = self.number(at + 4);
+            // The count is the highest byte.
+            let (start, count) = ((start & 0xff_ffff) as usize, (start >> 24) as usize);
+            let found = count.checked_sub(1)?;
+            if self.number(at) == check {
+                let start = weights + start * WEIGHT;
+                return self.packed.get(start..start + found * WEIGHT);
+            }
+            at += SLOT;
+            if at == weights {
+                at = HEADER;
+            }
+        }
+    }
+
+    fn number(&self, at: usize) -> u32 {
+        self.packed.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
     }
 
     /// The features that speak most for a class against the first one, strongest first.
     pub fn explain(&self, features: Vec<String>, class: usize) -> Vec<(String, f64)> {
         let weight_of = |feature: &str| {
-            let rows = self.weights(feature);
+            let rows = self.weights(feature_hash(feature.split(' ')));
             rows.map(|(one, weight)| if one == class { weight } else { -weight * i32::from(one == 0) }).sum::<i32>()
         };
         let mut all: Vec<(String, f64)> = features
@@ -96,13 +125,10 @@ impl<'a> LinearModel<'a> {
     }
 }
 
-/// Reads `class=weight`.
-fn parse_weight(value: &[u8]) -> Option<(usize, i32)> {
-    let equals = value.iter().position(|byte| *byte == b'=')?;
-    let (class, weight) = (&value[..equals], &value[equals + 1..]);
-    let number = |digits: &[u8]| digits.iter().fold(0, |sum, digit| sum * 10 + i32::from(digit.wrapping_sub(b'0')));
-    let weight = weight.strip_prefix(b"-").map_or_else(|| number(weight), |digits| -number(digits));
-    Some((usize::try_from(number(class)).ok()?, weight))
+/// The class and the weight of packed bytes.
+fn unpack_weight(bytes: [u8; WEIGHT]) -> (usize, i32) {
+    let packed = i16::from_le_bytes(bytes);
+    (usize::from((packed & MAX_CLASS).unsigned_abs()), i32::from(packed >> CLASS_BITS))
 }
 
 impl Scores {
@@ -136,16 +162,20 @@ mod tests {
         let text = LinearModel::format(&["none", "choose"], &["use".to_owned()], &weights);
         let model = LinearModel::parse(&text);
         assert!(model.knows("use") && !model.knows("why"));
-        let best = |features: &[&str]| model.score(|visit| features.iter().for_each(|one| visit(one))).best();
+        let best = |features: &[&str]| {
+            model
+                .score(|visit| features.iter().for_each(|one| visit(Feature::new(&one.split(' ').collect::<Vec<_>>()))))
+                .best()
+        };
         assert_eq!((best(&["1 use"]), best(&["1 use", "1 why"]), best(&[])), (1, 0, 0));
-        let scores = model.score(|visit| visit("1 use"));
+        let scores = model.score(|visit| visit(Feature::new(&["1", "use"])));
         assert!(scores.likelihood(1) > 0.8 && (scores.likelihood(0) + scores.likelihood(1) - 1.0).abs() < 1e-9);
         assert_eq!(model.explain(vec!["1 use".to_owned(), "1 x".to_owned()], 1), [("1 use".to_owned(), 1.5)]);
     }
 
     #[test]
     fn an_empty_model_chooses_the_first_class() {
-        let scores = LinearModel::parse("").score(|visit| visit("1 use"));
+        let scores = LinearModel::parse("").score(|visit| visit(Feature::new(&["1", "use"])));
         assert_eq!(scores.best(), 0);
     }
 }

@@ -6,16 +6,15 @@
 
 mod features;
 mod linear;
+mod packing;
 mod tokens;
 
-use std::sync::LazyLock;
-
-pub use self::features::{sentence_features, span_features};
+pub use self::features::{Feature, sentence_features, span_features};
 pub use self::linear::{LinearModel, Scores};
 pub use self::tokens::{SentenceToken, is_technology, tokenize};
 
-static KINDS: LazyLock<LinearModel<'static>> = LazyLock::new(|| LinearModel::parse(include_str!("kinds.tsv")));
-static SPANS: LazyLock<LinearModel<'static>> = LazyLock::new(|| LinearModel::parse(include_str!("spans.tsv")));
+static KINDS: LinearModel<'static> = LinearModel::packed(include_bytes!(concat!(env!("OUT_DIR"), "/kinds.bin")));
+static SPANS: LinearModel<'static> = LinearModel::packed(include_bytes!(concat!(env!("OUT_DIR"), "/spans.bin")));
 
 /// Who wrote a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -227,7 +226,7 @@ fn likeliest_run(tokens: &[SentenceToken], kind: StatementKind, marks: &[usize])
 pub fn explain_kind(text: &str, context: SentenceContext) -> Vec<(String, f64)> {
     let tokens = tokenize(text);
     let mut features = Vec::new();
-    sentence_features(&tokens, context, |word| KINDS.knows(word), &mut |feature| features.push(feature.to_owned()));
+    sentence_features(&tokens, context, |word| KINDS.knows(word), &mut |feature| features.push(feature.name()));
     let best = guess_kind(text, context).kind;
     KINDS.explain(features, StatementKind::ALL.iter().position(|kind| *kind == best).unwrap_or(0))
 }
