@@ -4,10 +4,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::errors::compile;
+use super::errors::{compile, compile_regex};
+use super::pattern::CuePattern;
 
 static CODES: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
+    compile_regex(
         r#"(?x)
         \b(?:TS|CS|NU|MSB|NETSDK|CA|IDE|LNK|PGRST|RUF|SIM|PL[CERW]|UP|SC|DL|SA|NG|BC|FS|AADSTS)\d{3,7}\b
         | \b(?:E\d{3,4}|[FWB]\d{3}|[CP]\d{4})\b
@@ -42,15 +43,15 @@ const MAX_LINES_BELOW: usize = 12;
 
 /// How a code that was printed below an error is appended to its line. It is not in the forms of the error, because the
 /// line may be quoted without it.
-static APPENDED: LazyLock<Regex> = LazyLock::new(|| compile(r" \(code: '[A-Za-z0-9_]{1,40}'\)$"));
+static APPENDED: LazyLock<CuePattern> = LazyLock::new(|| compile(r" \(code: '[A-Za-z0-9_]{1,40}'\)$"));
 
 /// The code that a line below an error gives as a property: `code: '42P01',`.
 pub(super) fn code_below<'l>(lines: impl Iterator<Item = &'l str>) -> Option<String> {
-    static PROPERTY: LazyLock<Regex> = LazyLock::new(|| {
+    static PROPERTY: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(r#"^\s*['"]?(?:code|sqlState|sqlstate)['"]?\s?[:=]\s?['"]([A-Za-z0-9_]{3,40})['"],?\s*$"#)
     });
     let mut found = lines.take(MAX_LINES_BELOW).filter(|line| line.len() < 80 && line.contains([':', '=']));
-    found.find_map(|line| Some(PROPERTY.captures(line)?[1].to_owned()))
+    found.find_map(|line| Some(PROPERTY.captures(line)?.get(1)?.as_str().to_owned()))
 }
 
 /// Appends a code that was printed below an error, unless its line contains it.
@@ -89,12 +90,12 @@ pub fn queried_codes(query: &str) -> Vec<String> {
 
 /// The last word of a short query, if it is the state of a database error: `42P01`, `error 23505`.
 fn bare_sql_state(query: &str) -> Option<String> {
-    static STATE: LazyLock<Regex> = LazyLock::new(|| {
+    static STATE: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?i)^(?:(?:error|code|postgres|sql|state)[: ]+){0,2}((?:0[0-9]|2[0-9]|3D|3F|4[0-9]|5[3-8]|XX)[0-9P][0-9A-Z]{2})$",
         )
     });
-    STATE.captures(query).map(|found| found[1].to_uppercase())
+    Some(STATE.captures(query)?.get(1)?.as_str().to_uppercase())
 }
 
 fn bare_codes(query: &str) -> Vec<String> {

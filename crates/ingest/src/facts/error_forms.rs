@@ -6,7 +6,8 @@ use regex::Regex;
 use rethread_model::clip;
 
 use super::error_codes::{CodeMarks, mark_codes, without_appended_code};
-use super::errors::{compile, strip_colors, strip_decoration, truncate_line};
+use super::errors::{compile, compile_regex, strip_colors, strip_decoration, truncate_line};
+use super::pattern::CuePattern;
 
 /// Maximum length of a signature, in characters.
 const MAX_SIGNATURE_CHARS: usize = 160;
@@ -20,26 +21,26 @@ const MIN_BEGINNING_BYTES: usize = 100;
 /// Patterns for values, each with its replacement.
 static VALUES: LazyLock<[(Regex, &str); 6]> = LazyLock::new(|| {
     [
-        (compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\x22)>]+"), "<url>"),
-        (compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b|\b0x[0-9a-fA-F]+\b"), "<id>"),
-        (compile(r"(?:~|\.{1,2}|\b[A-Za-z]:)?[\w@.+-]*[/\\][\w@./\\+*-]*"), "<path>"),
+        (compile_regex(r"\b[a-z][a-z0-9+.-]*://[^\s'\x22)>]+"), "<url>"),
+        (compile_regex(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b|\b0x[0-9a-fA-F]+\b"), "<id>"),
+        (compile_regex(r"(?:~|\.{1,2}|\b[A-Za-z]:)?[\w@.+-]*[/\\][\w@./\\+*-]*"), "<path>"),
         (
-            compile(
+            compile_regex(
                 r"\b[\w-]+\.(?:rs|py|ts|tsx|js|jsx|mjs|cjs|go|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|toml|json|ya?ml|lock|md|sql|sh|txt|html|css|xml|csv|env)\b(?::\d+)*",
             ),
             "<path>",
         ),
-        (compile(r"\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{5,}\b"), "<id>"),
-        (compile(r"(?:\[::1?\]|::1\b|\b\d+(?:[.,]\d+)*)(?::\d+)*"), "N"),
+        (compile_regex(r"\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{5,}\b"), "<id>"),
+        (compile_regex(r"(?:\[::1?\]|::1\b|\b\d+(?:[.,]\d+)*)(?::\d+)*"), "N"),
     ]
 });
 
 /// Quoted names. An apostrophe inside a word does not begin one; the end of a long line may be missing.
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r#"(^|[^A-Za-z0-9])(?:'[^'\n]+(?:'|…$)|"[^"\n]+(?:"|…$)|`[^`\n]+(?:`|…$)|‘[^’\n]+(?:’|…$))"#)
+    compile_regex(r#"(^|[^A-Za-z0-9])(?:'[^'\n]+(?:'|…$)|"[^"\n]+(?:"|…$)|`[^`\n]+(?:`|…$)|‘[^’\n]+(?:’|…$))"#)
 });
 /// Words that are names rather than values: `DATABASE_URL`, `X509`.
-static NAMES: LazyLock<Regex> = LazyLock::new(|| compile(r"\b(?:[A-Z]{1,6}\d{2,5}|[A-Z]+_[A-Z_]+)\b"));
+static NAMES: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"\b(?:[A-Z]{1,6}\d{2,5}|[A-Z]+_[A-Z_]+)\b"));
 
 /// The signature of an error: its identifying line with values, paths and numbers replaced. `None` for lines that would
 /// match any error. Codes such as `E0308` are preserved.
@@ -61,7 +62,7 @@ pub fn signature(line: &str) -> Option<String> {
 /// The concrete form of an error: like its signature, but with names and paths.
 pub fn concrete_form(line: &str) -> String {
     // The path of a test depends on where it is run.
-    static TEST_FOLDERS: LazyLock<Regex> = LazyLock::new(|| compile(r"[\w@./-]*/([\w.-]+::)"));
+    static TEST_FOLDERS: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"[\w@./-]*/([\w.-]+::)"));
     let line = truncate_line(without_appended_code(line));
     let mut text = TEST_FOLDERS.replace_all(&strip_colors(line), "${1}").into_owned();
     for (values, name) in VALUES.iter().filter(|(_, name)| !matches!(*name, "<path>" | "<url>")) {
@@ -93,7 +94,7 @@ pub enum ErrorContent {
 
 /// How much an error line says about its cause.
 pub fn error_content(line: &str) -> ErrorContent {
-    static SYMPTOMS: LazyLock<Regex> = LazyLock::new(|| {
+    static SYMPTOMS: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?ix)\btimeout\ (?:of\ )?[\d.]+\ ?m?s(?:ec(?:onds?)?)?\ exceeded|\btimed\ out\ (?:in|after)\ [\d.]+\ ?m?s|nil\ pointer|null\ ?pointer
             |segmentation\ fault|core\ dumped|stack\ (?:size\ exceeded|overflow)|call\ stack|unexpected\ (?:end\ of|eof)|index\ out\ of\ (?:range|bounds)
@@ -101,16 +102,16 @@ pub fn error_content(line: &str) -> ErrorContent {
             |invalid\ syntax|unexpected\ (?:token|indent)|mismatched\ types|unreachable\ code|test\ (?:run\ )?failed|assertion\ failed",
         )
     });
-    static OWN_NAMES: LazyLock<Regex> = LazyLock::new(|| {
+    static OWN_NAMES: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r#"(?x)'[^'\s][^'\n]*'|"[^"\n]+"|`[^`\n]+`|‘[^’\n]+’ | [\w@.-]+[/\\][\w@.-]+ | \b\w+_\w+\b | \b[a-z]+[A-Z]\w*\b | \b[\w-]+@[\w.^~-]+
             | \b[\w-]+\.(?:[a-z]{1,4}|local|internal)\b | :\ (?:[a-z]\w*[.:])+\w+\s*$ | \b(?:named?|module|package|crate|table|column|script|service|function|method|variable):?\ \w{3,}"#,
         )
     });
     // What precedes the message, such as the name of an exception or of the failed call, does not count.
-    static LEAD: LazyLock<Regex> = LazyLock::new(|| compile(r"^(?:[\w.$\[\]]+:\s+)+"));
+    static LEAD: LazyLock<CuePattern> = LazyLock::new(|| compile(r"^(?:[\w.$\[\]]+:\s+)+"));
     // The same test may fail for any reason.
-    static FAILED_TEST: LazyLock<Regex> = LazyLock::new(|| {
+    static FAILED_TEST: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?x)^(?:---\s*)?(?:FAIL(?:ED|URE)?|✗|✕|×|●|not\ ok\ \d+\ -)[:\ ]\s*\S+(?:\ \([\d.]+\ ?m?s\))?$ | ^test\ \S+\ \.\.\.\ FAILED$",
         )
@@ -134,7 +135,7 @@ pub fn error_content(line: &str) -> ErrorContent {
 /// ports, hashes, temporary folders and counts.
 pub(super) fn exact_form(line: &str) -> String {
     static FLEETING: LazyLock<Regex> = LazyLock::new(|| {
-        compile(
+        compile_regex(
             r"(?x)\b\d{4}-\d\d-\d\d[T\ ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?
             | \b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b | \b0x[0-9a-fA-F]+
             | \b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b | (?:\[::1?\]|::1\b)(?::\d+)?
@@ -144,7 +145,7 @@ pub(super) fn exact_form(line: &str) -> String {
         )
     });
     static TEMPORARY: LazyLock<Regex> = LazyLock::new(|| {
-        compile(
+        compile_regex(
             r"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[\w@.+/-]*?(/[\w-]+\.[A-Za-z]{1,5}\b|(?:[^\w@.+/-]|$))",
         )
     });
@@ -213,11 +214,11 @@ fn normalize_text(text: &str, chars: usize) -> String {
 /// Whether a signature is specific enough to identify one error.
 fn is_specific(signature: &str) -> bool {
     static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
-        compile(
+        compile_regex(
             r"(?i)<\w+>|\bN\b|\b(error|errors|failed|failure|fail|exit|code|status|command|exited|with|fatal|the|a|an|of|in|at|to|process|completed|terminated|killed|aborted|test|tests|running|session|starts|elifecycle|undefined|null|none|true|false|warning|warnings|see|above|below|log|output)\b",
         )
     });
-    static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
+    static PROGRESS: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?i)\.\.\.$|…$|^(checking|running|compiling|building|linting|downloading|installing|starting|loading|environment variables|rebasing)\b|^[$>] ",
         )

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::errors::{compile, strip_colors, strip_decoration};
+use super::errors::{compile, compile_regex, strip_colors, strip_decoration};
+use super::pattern::CuePattern;
 
 /// The position below a message is at most this many lines away.
 const MAX_LINES_BELOW: usize = 3;
@@ -15,7 +16,7 @@ const MAX_LINES_BELOW: usize = 3;
 const MIN_NAME_CHARS: usize = 4;
 
 static POSITION: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
+    compile_regex(
         r#"([\w@./\\+-]*[\w-]\.[A-Za-z]\w{0,4})(?:", line \d+|:\d+(?::\d+)?|\(\d+(?:,\d+)?\)|", line|\[\d+, ?\d+\])"#,
     )
 });
@@ -77,7 +78,7 @@ fn is_setting(path: &str) -> bool {
 
 /// Whether an error line looks the same wherever it appears.
 fn is_bound_to_place(message: &str) -> bool {
-    static CODE: LazyLock<Regex> = LazyLock::new(|| {
+    static CODE: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?x)\berror\ TS\d{4,5}\b | ^error\[E\d{4}\] | \b(?:CS|C|BC)\d{4}\b | \s\[[a-z]+(?:-[a-z]+)*\]$
             | ^[A-Z]{1,4}\d{3,4}\ | \([a-z]+lint\)$ | \b[a-z-]+\([a-z/-]+\):\  | \s(?:@?[\w-]+/)?[a-z]+(?:-[a-z]+)+$
@@ -86,7 +87,7 @@ fn is_bound_to_place(message: &str) -> bool {
             | incompatible\ (?:types?|pointer)|invalid\ conversion|cannot\ convert|cannot\ be\ (?:converted|assigned)|not\ assignable",
         )
     });
-    static RUNTIME: LazyLock<Regex> = LazyLock::new(|| {
+    static RUNTIME: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?x)^(?:\w+:\ )?(?:TypeError|AttributeError|NameError|ReferenceError|UnboundLocalError|IndexError|KeyError|NoMethodError|SyntaxError|IndentationError)\b
             | Cannot\ read\ propert | \bis\ not\ (?:a\ function|iterable|defined|callable|subscriptable)\b | undefined\ method
@@ -94,7 +95,7 @@ fn is_bound_to_place(message: &str) -> bool {
         )
     });
     // A comparison of mere values.
-    static VALUES: LazyLock<Regex> = LazyLock::new(|| {
+    static VALUES: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?xi)^(?:AssertionError:?\ ?)?(?:
                 assert\ (?:not\ )?[\w.()\[\]'-]{1,12}(?:\ (?:==|!=|is|is\ not|in|not\ in|<|>|<=|>=)\ [\w.()\[\]'-]{1,12})?
@@ -110,13 +111,13 @@ fn is_bound_to_place(message: &str) -> bool {
 
 /// Whether an error says that a name is missing, and the fix names it.
 fn defines_missing(fix: &str, message: &str) -> bool {
-    static MISSING: LazyLock<Regex> = LazyLock::new(|| {
+    static MISSING: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r#"(?x)(?i:(?:cannot|could\ not|can't)\ (?:find|resolve|import)|not\ found|undeclared|unresolved|undefined|no\ exported\ member|does\ not\ exist|is\ not\ defined|no\ (?:name|member|field|attribute))
             (?:[^'"`‘]{0,40}['"`‘]([\w$]+)['"`’]|:\ (?:\w+\.)?(\w+)\b)"#,
         )
     });
-    static NAME_FIRST: LazyLock<Regex> = LazyLock::new(|| {
+    static NAME_FIRST: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r#"(?:Property|name|Module) ['"`‘]([\w$]+)['"`’] (?:does not exist|is not defined)|['"`‘]([\w$]+)['"`’] is not defined|has no (?:exported member|attribute) (?:named )?['"`‘]([\w$]+)['"`’]"#,
         )
@@ -129,7 +130,7 @@ fn defines_missing(fix: &str, message: &str) -> bool {
         pattern
             .captures(message)
             .into_iter()
-            .flat_map(|found| found.iter().skip(1).flatten().map(|name| name.as_str().to_owned()).collect::<Vec<_>>())
+            .flat_map(|found| found.groups().map(|name| name.as_str().to_owned()).collect::<Vec<_>>())
     });
     let is_word = |name: &String| {
         fix.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').any(|word| word == name.as_str())
@@ -174,7 +175,7 @@ fn files_in(text: &str) -> Vec<String> {
 
 /// `  3:5  error  'x' is never used`: the file is named above.
 fn is_listed_below_its_file(line: &str) -> bool {
-    static LISTED: LazyLock<Regex> = LazyLock::new(|| compile(r"^\s*\d+:\d+\s+(?:error|warning)\s"));
+    static LISTED: LazyLock<CuePattern> = LazyLock::new(|| compile(r"^\s*\d+:\d+\s+(?:error|warning)\s"));
     LISTED.is_match(line)
 }
 

@@ -7,6 +7,7 @@ use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use super::error_codes::{append_code, code_below};
+use super::pattern::CuePattern;
 
 /// Lines longer than this, in bytes, are data and not messages.
 const MAX_LINE_BYTES: usize = 2000;
@@ -27,7 +28,7 @@ enum ErrorClarity {
 }
 
 static REPEATS_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
+    compile_regex(
         r"(?ix)^(error:\ )?(could\ not\ compile|test\ failed,\ to\ rerun|aborting\ due\ to|recipe\ |build\ failed|process\ didn't\ exit|\d+\ (targets?|errors?)\ )
         |^(make|gmake)(\[\d+\])?:\ \*\*\* | ELIFECYCLE | ^error:?\ command\ failed | ^found\ \d+\ error | ^error:\ script\ | exited?\ with\ (exit\ )?code
         | ^npm\ (err!|error)\ (code|syscall|path|errno|command|cwd|workspace|location|lifecycle|a\ complete\ log|\s*$) | ^error:?\ process\ completed
@@ -38,7 +39,7 @@ static REPEATS_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static NAMES_ERROR: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
+    compile_regex(
         r"(?x)^(error|Error|ERROR|fatal|FATAL|panic|Fatal\ error|fatal\ error|E)(\[\w+\])?(:\ |\s{2,})\S
         | ^[\w.:/\\@-]*[A-Za-z](Error|Exception|NotEstablished|NotFound|Failure)(\ \[\w+\])?:\ \S
         | ^E\ {2,}\S
@@ -53,23 +54,23 @@ static NAMES_ERROR: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-static NAMES_KIND: LazyLock<Regex> = LazyLock::new(|| compile(r"^[\w.:]+(Error|Exception)$"));
+static NAMES_KIND: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"^[\w.:]+(Error|Exception)$"));
 
 static NAMES_FAILED_PART: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
+    compile_regex(
         r"^(FAILED|FAIL|ERROR|ERRO)\s+\S|^--- FAIL: |^\s*[✗×✕✖●]\s+\S|\.\.\. FAILED|^> Task \S+ FAILED|^not ok \d|^CONFLICT |^ERROR: |(?:[Ff]ormat|[Ss]tyle) issues found|^would reformat \S|^=+ \d+ deselected\b|^=+ no tests ran\b",
     )
 });
 
 static MENTIONS: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
+    compile_regex(
         r"(?ix)\b(fail(ed|ure|s)?|error|cannot|can't|couldn't|could\ not|unable\ to|not\ found|denied|refused|missing|invalid|undefined|
         unexpected|no\ such|already\ (exists|in\ use|used)|mismatch(ed)?|rejected|conflict|unrecognized|unknown|unsupported|does\ not|doesn't|
         not\ (a|an|set|installed|recognized|supported|allowed|found|exist|contain)|required|must\ be|no\ space|is\ not|nothing\ to|no\ matches|no\ module|has\ no|requires)\b",
     )
 });
 
-static COLOR_CODES: LazyLock<Regex> = LazyLock::new(|| compile(r"\x1b\[[0-9;?]*[A-Za-z]|\[\d{1,2}(;\d{1,2})*m"));
+static COLOR_CODES: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"\x1b\[[0-9;?]*[A-Za-z]|\[\d{1,2}(;\d{1,2})*m"));
 
 /// The line of an output that clearly reports a failure, if there is one.
 pub fn failure_line(output: &str) -> Option<String> {
@@ -226,12 +227,12 @@ fn assess_line(line: &str, next: Option<&str>) -> Option<(ErrorClarity, String)>
 /// Whether a line with a word for failure reports success, or is only a warning.
 fn is_harmless(line: &str) -> bool {
     static CALM: LazyLock<Regex> = LazyLock::new(|| {
-        compile(
+        compile_regex(
             r"(?ix)^(warning|warn|note|info|debug|hint|help|deprecated)\b | \w*warning:\ |\bnote:\ | \.\.\.\ ok$ | \b0\ (errors?|failed|failures?)\b | \bno\ (errors|problems|issues)\b | ^\s*(ok|pass|✓|✔)\s
             | ^\(node:\d+\)\ \w*Warning | dependency\ resolver\ does\ not\ currently | ^\$\ | ^>\ \S+@ | \bWARN\b",
         )
     });
-    static COUNTED: LazyLock<Regex> = LazyLock::new(|| compile(r"\b[1-9]\d* (failed|failures?|errors?)\b"));
+    static COUNTED: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"\b[1-9]\d* (failed|failures?|errors?)\b"));
     CALM.is_match(line) && !COUNTED.is_match(line)
 }
 
@@ -239,7 +240,7 @@ fn is_harmless(line: &str) -> bool {
 fn is_quoted_code(line: &str, next: Option<&str>) -> bool {
     // pytest prints the difference below the assertion.
     static DETAIL: LazyLock<Regex> = LazyLock::new(|| {
-        compile(
+        compile_regex(
             r"^E\s+(?:[-+?]\s|(?:and|nomatch|exact match|fnmatch|re\.match|with): |\+?\s*where\b|At index |Full diff|Use -v|Omitting |Differing items|\.\.\.)",
         )
     });
@@ -251,12 +252,12 @@ fn is_quoted_code(line: &str, next: Option<&str>) -> bool {
 }
 
 pub(super) fn strip_colors(line: &str) -> Cow<'_, str> {
-    COLOR_CODES.replace_all(line, "")
+    if line.contains('[') { COLOR_CODES.replace_all(line, "") } else { Cow::Borrowed(line) }
 }
 
 /// The message without what precedes it: bullets, `E   `, `npm error`, times, the file position.
 pub(super) fn strip_decoration(line: &str) -> &str {
-    static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    static BEFORE: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?x)^( [│|✗×✕✖●•>*\s-]+ | \[[\w-]+:[\w:.-]+\]\s+ | E\s{2,} | npm\ (error|ERR!)\s | \#\d+\s+[\d.]+\s+ | \[?\d{4}-\d\d-\d\d[T\ ][\d:.,]+(Z|[+-]\d\d:?\d\d)?\]?\s+
             | ([A-Za-z]:)?[\w@./\\-]+[.]\w{1,5}(:\d+){1,2}:\s+ | [\w@./\\-]+[.]\w{1,5}\(\d+(,\d+)?\):\s+ | [\w@./\\-]+[.]\w{1,5}:\d+(:\d+)?\s+-\s+ | \d+:\d+\s{2,} )",
@@ -276,7 +277,7 @@ pub(super) fn truncate_line(line: &str) -> &str {
 
 /// Whether the outcome says nothing about the command: the agent or the user stopped it, or it never ran.
 pub(crate) fn is_agent_message(error: &str, exit_code: Option<i32>) -> bool {
-    static OF_THE_AGENT: LazyLock<Regex> = LazyLock::new(|| {
+    static OF_THE_AGENT: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?i)^(command timed out|timed out after|\[?request interrupted|command (was )?aborted|aborted|cancelled|tool execution|user rejected|operation (aborted|cancelled)|permission to use|claude requested|background command)|hook error|\bblocked:|^this command requires approval|^sibling tool call errored|requires approval|was blocked\. for security",
         )
@@ -286,7 +287,7 @@ pub(crate) fn is_agent_message(error: &str, exit_code: Option<i32>) -> bool {
 
 /// Whether a command was stopped because it took too long, by the agent or by `timeout`.
 pub(super) fn is_timeout(error: &str, exit_code: Option<i32>) -> bool {
-    static TOO_LONG: LazyLock<Regex> = LazyLock::new(|| {
+    static TOO_LONG: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?i)^[^A-Za-z]*(error: )?((the )?(command|process|execution|bash|shell|tool) )?timed out( after| \(|\.|$)|^command did not (finish|complete) (within|in) ",
         )
@@ -296,13 +297,13 @@ pub(super) fn is_timeout(error: &str, exit_code: Option<i32>) -> bool {
 
 /// Whether the shell could not change to the directory of a command, so that the command never ran.
 pub(super) fn is_missing_folder(error: &str) -> bool {
-    static OF_CD: LazyLock<Regex> = LazyLock::new(|| compile(r"(^|[:\s])(cd|pushd):(\d+:| line \d+:)? "));
+    static OF_CD: LazyLock<CuePattern> = LazyLock::new(|| compile(r"(^|[:\s])(cd|pushd):(\d+:| line \d+:)? "));
     OF_CD.is_match(error.trim())
 }
 
 /// Whether the error is about how the command was called, so that a different call fixes it.
 pub(super) fn is_usage_error(signature: &str) -> bool {
-    static OF_THE_CALL: LazyLock<Regex> = LazyLock::new(|| {
+    static OF_THE_CALL: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?ix)command\ not\ found|no\ such\ (file|command|option|subcommand|service|target)|not\ found|unknown\ (option|command|subcommand|flag|argument|target)|unrecognized|
             missing\ script|invalid\ (option|choice|argument|flag)|not\ recognized|unexpected\ argument|no\ rule\ to\ make|could\ not\ (read|find)|cannot\ find|can't\ (open|find)|does\ not\ (contain|exist)|
@@ -313,11 +314,21 @@ pub(super) fn is_usage_error(signature: &str) -> bool {
     OF_THE_CALL.is_match(signature)
 }
 
-/// Compiles a pattern with ASCII classes: they are enough here, and Unicode classes would cost a hook milliseconds.
-pub(super) fn compile(pattern: &str) -> Regex {
-    let pattern = pattern.replace(r"\d", "[0-9]").replace(r"\w", "[A-Za-z0-9_]").replace(r"\b", r"(?-u:\b)");
+/// A pattern with ASCII classes, which are enough here.
+pub(super) fn compile(pattern: &str) -> CuePattern {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file builds them")]
-    Regex::new(&pattern).expect("valid pattern")
+    CuePattern::new(&with_ascii_classes(pattern)).expect("valid pattern")
+}
+
+/// A regular expression with ASCII classes, for what is matched with many lines or replaced. Unicode classes would cost a
+/// hook milliseconds.
+pub(super) fn compile_regex(pattern: &str) -> Regex {
+    #[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file builds them")]
+    Regex::new(&with_ascii_classes(pattern)).expect("valid pattern")
+}
+
+fn with_ascii_classes(pattern: &str) -> String {
+    pattern.replace(r"\d", "[0-9]").replace(r"\w", "[A-Za-z0-9_]").replace(r"\b", r"(?-u:\b)")
 }
 
 #[cfg(test)]

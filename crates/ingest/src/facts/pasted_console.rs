@@ -2,9 +2,8 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::errors::{compile, strip_colors};
+use super::pattern::CuePattern;
 
 /// Longer prompts are documents.
 const MAX_PROMPT_BYTES: usize = 40_000;
@@ -43,16 +42,16 @@ pub(super) fn pasted_commands(text: &str) -> Vec<PastedCommand> {
 
 /// The command of a line that begins with the prompt of a shell, and whether the prompt shows more than a sign.
 fn command_of(line: &str) -> Option<(String, bool)> {
-    static FULL: LazyLock<Regex> = LazyLock::new(|| {
+    static FULL: LazyLock<CuePattern> = LazyLock::new(|| {
         compile(
             r"(?x)(?:^|\s)[\w.-]+@[\w.-]+(?::|\s)\s?[~\w./-]{1,80}(?:\s\([^)]*\))?\s?[%$\#]\s+(\S.*)$
             | ^➜\s+\S+(?:\s+git:\([^)]*\))?(?:\s+✗)?\s+(\S.*)$
             | ^PS\ [A-Za-z]:\\[^>]*>\s*(\S.*)$",
         )
     });
-    static SIGN: LazyLock<Regex> = LazyLock::new(|| compile(r"^[$❯]\s+([\w./~-]\S*.*)$"));
+    static SIGN: LazyLock<CuePattern> = LazyLock::new(|| compile(r"^[$❯]\s+([\w./~-]\S*.*)$"));
     let line = strip_colors(line.trim());
-    let full = FULL.captures(&line).and_then(|found| found.iter().skip(1).flatten().next());
+    let full = FULL.captures(&line).and_then(|found| found.groups().next());
     let sign = || SIGN.captures(&line).and_then(|found| found.get(1));
     full.map(|command| (command.as_str().trim().to_owned(), true))
         .or_else(|| sign().map(|command| (command.as_str().trim().to_owned(), false)))

@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::clip;
 use xxhash_rust::xxh3::xxh3_64;
+
+use super::pattern::CuePattern;
 
 /// Maximum length of a stored command, in characters.
 const MAX_SCRIPT_CHARS: usize = 1500;
@@ -15,8 +16,8 @@ const KEPT_QUOTED_CHARS: usize = 120;
 /// Shortens a command: the contents of here documents and long quoted texts are replaced by a hash, so that two
 /// different commands stay different.
 pub(crate) fn shorten_script(command: &str) -> String {
-    static HERE: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r#"<<-?[ \t]*\\?['"]?([A-Za-z0-9_]+)['"]?"#).ok());
+    static HERE: LazyLock<Option<CuePattern>> =
+        LazyLock::new(|| CuePattern::new(r#"<<-?[ \t]*\\?['"]?([A-Za-z0-9_]+)['"]?"#));
     let mut out = String::new();
     let mut lines = command.lines();
     while let Some(line) = lines.next() {
@@ -28,10 +29,10 @@ pub(crate) fn shorten_script(command: &str) -> String {
             out.push('\n');
             continue;
         };
-        let mark = &found[1];
+        let mark = found.get(1).map_or("", |mark| mark.as_str());
         let body: Vec<&str> = lines.by_ref().take_while(|line| line.trim() != mark).collect();
         let (before, after) = line.split_at(line.find("<<").unwrap_or(line.len()));
-        let after = &after[found[0].len().min(after.len())..];
+        let after = &after[found.get(0).map_or(0, |whole| whole.range().len()).min(after.len())..];
         let hash = hash(&body.join("\n"));
         match before.strip_suffix("$(cat ") {
             // A commit message: its first line is kept.

@@ -4,12 +4,12 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use rethread_model::{FactState, clip};
 
 use super::decision::WrittenDecision;
 use super::design::title;
 use super::names::is_task;
+use crate::facts::pattern::CuePattern;
 use crate::parse::APPROVED_PLAN;
 
 /// Maximum number of decisions of one plan.
@@ -23,9 +23,10 @@ const MIN_PLAN_BYTES: usize = 200;
 
 /// Whether a human's text is a plan to carry out.
 pub(super) fn is_plan(text: &str) -> bool {
-    static START: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)^\s*(?:please )?(?:implement|execute|carry out|follow) (?:the following|this|the) (?:approved )?plan\b")
-            .ok()
+    static START: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(
+            r"(?i)^\s*(?:please )?(?:implement|execute|carry out|follow) (?:the following|this|the) (?:approved )?plan\b",
+        )
     });
     let is_handed_over = || START.as_ref().is_some_and(|start| start.is_match(text));
     text.len() >= MIN_PLAN_BYTES && (text.starts_with(APPROVED_PLAN) || is_handed_over())
@@ -89,8 +90,10 @@ fn is_sentence(line: &str) -> bool {
 
 /// The change that a heading names: "### 2. Validate ids", "## Fix: one query per page", "### Part 1: offsets".
 fn planned_change(line: &str, title: &str) -> Option<WrittenDecision> {
-    static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)^(?:(?:part )?\d{1,2}[.):]|part [a-h\d]:|(?:fix|approach|solution|design|strategy):) +(?P<change>.+)$").ok()
+    static CHANGE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
+        CuePattern::new(
+            r"(?i)^(?:(?:part )?\d{1,2}[.):]|part [a-h\d]:|(?:fix|approach|solution|design|strategy):) +(?P<change>.+)$",
+        )
     });
     // The title of a whole plan may name the problem.
     let change = CHANGE.as_ref()?.captures(title).filter(|_| line.starts_with("##"))?.name("change")?.as_str();
@@ -99,8 +102,8 @@ fn planned_change(line: &str, title: &str) -> Option<WrittenDecision> {
 
 /// Whether a heading names a step of work, without saying in which way it is done.
 fn is_step(change: &str) -> bool {
-    static WAY: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?i)\b(?:instead|rather|with|by|using|via|without|only|before|into|as)\b").ok());
+    static WAY: LazyLock<Option<CuePattern>> =
+        LazyLock::new(|| CuePattern::new(r"(?i)\b(?:instead|rather|with|by|using|via|without|only|before|into|as)\b"));
     let words = change.split_whitespace().count();
     // "`src/main.rs` (new)" is a file to change.
     if change.starts_with('`') {
@@ -111,13 +114,14 @@ fn is_step(change: &str) -> bool {
 }
 
 fn section_kind(title: &str) -> Option<PlanSection> {
-    static TABLE: LazyLock<Option<[Regex; 3]>> = LazyLock::new(|| {
-        let made = Regex::new(r"(?i)\bdecisions?\b|\bdesign choices\b").ok()?;
-        let left_out = Regex::new(r"(?i)\b(?:out of scope|non-goals?|not (?:doing|changing|fixing|included)|won't (?:do|fix)|rejected|skipped|deferred|dismissed|false positives?|no changes?)\b").ok()?;
-        let approach = Regex::new(
+    static TABLE: LazyLock<Option<[CuePattern; 3]>> = LazyLock::new(|| {
+        let made = CuePattern::new(r"(?i)\bdecisions?\b|\bdesign choices\b")?;
+        let left_out = CuePattern::new(
+            r"(?i)\b(?:out of scope|non-goals?|not (?:doing|changing|fixing|included)|won't (?:do|fix)|rejected|skipped|deferred|dismissed|false positives?|no changes?)\b",
+        )?;
+        let approach = CuePattern::new(
             r"(?i)^(?:(?:proposed|chosen|recommended|our|high-level) )?(?:approach|solution|strategy|design)$",
-        )
-        .ok()?;
+        )?;
         Some([made, left_out, approach])
     });
     let [made, left_out, approach] = TABLE.as_ref()?;

@@ -6,7 +6,7 @@ use regex::Regex;
 use rethread_model::{clip, one_line};
 
 use super::super::command::CommandLine;
-use super::super::errors::{compile, is_missing_folder};
+use super::super::errors::{compile_regex, is_missing_folder};
 use super::MAX_TEXT_CHARS;
 
 /// The command as called, without what only shortens its output.
@@ -33,7 +33,7 @@ pub(super) fn other_call(line: &CommandLine, script: &str, message: &str) -> Str
 
 /// A command without the marks of texts that are not stored.
 fn without_hashes(called: &str) -> String {
-    static HASH: LazyLock<Regex> = LazyLock::new(|| compile(r"(<<\w+|… ?)#[0-9a-f]{8}\b"));
+    static HASH: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"(<<\w+|… ?)#[0-9a-f]{8}\b"));
     HASH.replace_all(called, "${1}").into_owned()
 }
 

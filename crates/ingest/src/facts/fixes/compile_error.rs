@@ -2,17 +2,16 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::super::command::ShellCommand;
 use super::super::errors::compile;
+use super::super::pattern::CuePattern;
 use super::partial_run::is_about;
 
 /// A toolchain whose commands compile before they do anything else.
 struct Toolchain {
     program: &'static str,
     /// How its compile errors look.
-    error: LazyLock<Regex>,
+    error: LazyLock<CuePattern>,
     /// Subcommands that compile the code itself, and those that compile its tests too.
     builds: &'static [&'static str],
     tests: &'static [&'static str],
@@ -47,7 +46,7 @@ static TOOLCHAINS: [Toolchain; 2] = [
 
 /// Whether an error line is one of a compiler.
 pub(super) fn is_compile_error(message: &str) -> bool {
-    static TYPESCRIPT: LazyLock<Regex> = LazyLock::new(|| compile(r"\berror TS\d{4,5}\b"));
+    static TYPESCRIPT: LazyLock<CuePattern> = LazyLock::new(|| compile(r"\berror TS\d{4,5}\b"));
     TYPESCRIPT.is_match(message) || TOOLCHAINS.iter().any(|toolchain| toolchain.error.is_match(message))
 }
 

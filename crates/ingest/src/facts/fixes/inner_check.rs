@@ -4,34 +4,32 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::super::command::ShellCommand;
 use super::super::command_kind::command_kind;
+use super::super::pattern::CuePattern;
 use super::verifies;
 
 /// A kind of check: how its errors look, and the words in the names of commands that run it.
 struct InnerCheck {
-    error: LazyLock<Option<Regex>>,
+    error: LazyLock<Option<CuePattern>>,
     names: &'static [&'static str],
 }
 
 static CHECKS: [InnerCheck; 3] = [
     InnerCheck {
-        error: LazyLock::new(|| Regex::new(r"\berror TS[0-9]{4,5}\b").ok()),
+        error: LazyLock::new(|| CuePattern::new(r"\berror TS[0-9]{4,5}\b")),
         names: &["tsc", "tsgo", "vue-tsc", "typecheck", "type-check", "types", "check"],
     },
     InnerCheck {
         error: LazyLock::new(|| {
-            Regex::new(
+            CuePattern::new(
                 r"\b[a-z-]+\([a-z/-]+\): |\([a-z]+lint\)$|\(errcheck\)$|^error\s.*\s(@?[a-z-]+/)?[a-z]+(-[a-z]+)+$",
             )
-            .ok()
         }),
         names: &["lint", "eslint", "oxlint", "biome", "golangci-lint", "check"],
     },
     InnerCheck {
-        error: LazyLock::new(|| Regex::new(r"^[EFWBIN][0-9]{3,4} ").ok()),
+        error: LazyLock::new(|| CuePattern::new(r"^[EFWBIN][0-9]{3,4} ")),
         names: &["ruff", "flake8", "lint", "check"],
     },
 ];

@@ -2,11 +2,10 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::super::command::ShellCommand;
 use super::super::command_kind::command_kind;
 use super::super::errors::compile;
+use super::super::pattern::CuePattern;
 use super::super::tables::NARROWING_FLAGS;
 use super::bypass::is_test_file;
 use super::call::{changes_nothing, same_name};
@@ -97,7 +96,7 @@ fn selected_parts<'c>(failed: &ShellCommand, later: &'c ShellCommand) -> Option<
 
 /// Whether an error line names the test that failed.
 fn names_failed_part(message: &str) -> bool {
-    static FAILED_PART: LazyLock<Regex> =
+    static FAILED_PART: LazyLock<CuePattern> =
         LazyLock::new(|| compile(r"^(?:FAILED|FAIL|ERROR)\s|^-+ FAIL: |^FAIL: |^[✗×✕✖●]\s|\.\.\. FAILED|^not ok \d"));
     FAILED_PART.is_match(message)
 }

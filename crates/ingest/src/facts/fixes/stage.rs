@@ -2,9 +2,8 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::super::errors::{compile, is_missing_folder};
+use super::super::pattern::CuePattern;
 use super::call::ran_nothing;
 use super::compile_error::is_compile_error;
 
@@ -23,23 +22,23 @@ enum RunStage {
     Run,
 }
 
-static SYNTAX: LazyLock<Regex> = LazyLock::new(|| {
+static SYNTAX: LazyLock<CuePattern> = LazyLock::new(|| {
     compile(r"\b(?:SyntaxError|IndentationError|TabError|ParseError|[Ss]yntax error|[Pp]arse error|error TS1\d{3})\b")
 });
-static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
+static IMPORT: LazyLock<CuePattern> = LazyLock::new(|| {
     compile(
         r"\b(?:ImportError|ModuleNotFoundError|No module named|cannot import name|Cannot find (?:module|package)|Could not resolve|ERR_MODULE_NOT_FOUND|error TS2307|error\[E043[23]\]|no required module provides)\b",
     )
 });
 
-static RUN: LazyLock<Regex> = LazyLock::new(|| {
+static RUN: LazyLock<CuePattern> = LazyLock::new(|| {
     compile(
         r"[A-Za-z](?:Error|Exception|Failure)\b|^Error: |[Aa]ssert|panicked|^-*\s?FAIL(?:ED)?\b|\bgot\b.*\bwant\b|timed out",
     )
 });
 
 fn stage_of(message: &str) -> RunStage {
-    let has = |pattern: &LazyLock<Regex>| pattern.is_match(message);
+    let has = |pattern: &LazyLock<CuePattern>| pattern.is_match(message);
     if is_missing_folder(message) || ran_nothing(message) {
         RunStage::Call
     } else if has(&SYNTAX) {
