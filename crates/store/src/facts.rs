@@ -283,29 +283,33 @@ impl Batch<'_> {
     ) -> Result<(), StoreError> {
         let subject = self.entity_number_or_insert(&fact.subject)?;
         let object = fact.object.as_ref().map(|object| self.entity_number_or_insert(object)).transpose()?;
-        self.insert(
-            "fact",
-            columns! {
-                session: session,
-                span_first_seq: span.first_seq,
-                number: number,
-                episode: span.episode,
-                predicate: fact.predicate.as_str(),
-                subject: subject,
-                object: object,
-                detail: fact.detail,
-                reason: fact.reason,
-                state: fact.state.as_str(),
-                success_count: fact.success_count,
-                failure_count: fact.failure_count,
-                trust: fact.trust.as_str(),
-                line: fact.line,
-                evidence_lines: fact.evidence_lines.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
-                at: fact.at,
-                learned_at: learned_at(subject),
-                model: model,
-                quote: fact.quote,
-            },
+        let evidence_lines = fact.evidence_lines.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+        // Written out, because a first sync stores thousands of these rows.
+        self.sql.run(
+            "INSERT INTO fact (space, session, span_first_seq, number, episode, predicate, subject, object, detail,
+             reason, state, success_count, failure_count, trust, line, evidence_lines, at, learned_at, model, quote)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+            values![
+                session,
+                span.first_seq,
+                number,
+                span.episode,
+                fact.predicate.as_str(),
+                subject,
+                object,
+                fact.detail,
+                fact.reason,
+                fact.state.as_str(),
+                fact.success_count,
+                fact.failure_count,
+                fact.trust.as_str(),
+                fact.line,
+                evidence_lines,
+                fact.at,
+                learned_at(subject),
+                model,
+                fact.quote,
+            ],
         )
     }
 

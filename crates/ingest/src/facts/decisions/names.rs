@@ -183,7 +183,8 @@ fn collect_name(text: &str, masked: &str, ends: &str, max_words: usize) -> Optio
 
 /// Whether a space-separated table contains a word.
 fn contains_word(word: &str, table: &str) -> bool {
-    table.split(' ').any(|known| known.eq_ignore_ascii_case(word))
+    // Bytes are much faster to split than characters, and names are compared with long tables.
+    table.as_bytes().split(|byte| *byte == b' ').any(|known| known.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 fn strip_punctuation(word: &str) -> &str {

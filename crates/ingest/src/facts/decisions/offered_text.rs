@@ -17,15 +17,10 @@ const MAX_BARE_CHOICE_WORDS: usize = 8;
 
 /// What a reply to a text can answer, choose, accept or decline.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each says whether the text does one thing, independently of the others"
-)]
 pub(super) struct OfferedText {
     /// Options that it lists.
     pub(super) options: Vec<OfferedOption>,
-    /// Whether it lets the human choose.
-    offers_choice: bool,
+    text: String,
     /// Its either-or question.
     question: Option<String>,
     pub(super) numbered_questions: Vec<NumberedQuestion>,
@@ -57,7 +52,7 @@ impl OfferedText {
         let options = options::find_options(text);
         let ending = text_ending(text, &options);
         let mut offered = Self {
-            offers_choice: options::offers_alternatives(text),
+            text: text.to_owned(),
             question: options::either_or_question(text),
             numbered_questions: numbered_questions(text),
             asks_for_work: ending == TextEnding::Work,
@@ -81,16 +76,24 @@ impl OfferedText {
         let listed = if self.options.is_empty() && names_option { earlier } else { &self.options };
         // A list may only enumerate something; then the reply has to be a choice and nothing else.
         let is_short = reply.split_whitespace().count() <= MAX_BARE_CHOICE_WORDS;
-        let may_choose = self.offers_choice || names_option || (is_short && !self.asks_for_work);
-        let keys = if may_choose { options::chosen_keys(reply) } else { Vec::new() };
+        let may_choose = || names_option || (is_short && !self.asks_for_work) || self.offers_choice();
+        let mut keys = options::chosen_keys(reply);
+        if !keys.is_empty() && !may_choose() {
+            keys.clear();
+        }
         let named = |option: &OfferedOption| (option.title.clone(), option.text.clone());
         let chosen: Vec<(String, String)> =
             listed.iter().filter(|option| keys.contains(&option.key)).map(named).collect();
         if !chosen.is_empty() {
             return chosen;
         }
-        let described = options::described_option(reply, listed).filter(|_| self.offers_choice);
+        let described = options::described_option(reply, listed).filter(|_| self.offers_choice());
         described.map(named).or_else(|| self.chosen_alternative(reply)).into_iter().collect()
+    }
+
+    /// Whether it lets the human choose. Asked only if a reply may choose, because the text may be long.
+    fn offers_choice(&self) -> bool {
+        options::offers_alternatives(&self.text)
     }
 
     fn chosen_alternative(&self, reply: &str) -> Option<(String, String)> {

@@ -1,5 +1,6 @@
 //! Reduces a text to what its author wrote: without code, quotes, logs, tables and pasted documents.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -77,7 +78,8 @@ pub(super) fn prose_lines(text: &str) -> Vec<&str> {
     let mut kept = Vec::new();
     let mut fence: Option<&str> = None;
     let mut tag: Option<String> = None;
-    let closed = closing_tag_names(text);
+    // Most texts have no elements.
+    let closed = LazyCell::new(|| closing_tag_names(text));
     for line in text.lines() {
         let trimmed = line.trim();
         let is_fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");

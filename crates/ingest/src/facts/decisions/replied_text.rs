@@ -31,7 +31,14 @@ pub(super) fn own_words(replied: &str) -> impl Fn(&str) -> bool + use<> {
 
 /// A text as a terminal shows it: without the marks of Markdown, with single spaces.
 fn without_marks(text: &str) -> String {
-    text.split_whitespace().map(|word| word.replace(['*', '`', '#'], "")).collect::<Vec<_>>().join(" ")
+    let mut bare = String::with_capacity(text.len());
+    for (at, word) in text.split_whitespace().enumerate() {
+        if at > 0 {
+            bare.push(' ');
+        }
+        bare.extend(word.split(['*', '`', '#']));
+    }
+    bare
 }
 
 /// The last lines of a text. If they begin inside a code block, its start is added.
