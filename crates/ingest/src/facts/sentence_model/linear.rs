@@ -8,7 +8,7 @@ use super::packing::{CLASS_BITS, MAX_CLASS, SLOT, WEIGHT, feature_hash, pack, pl
 /// Weights are stored as integers: this many make 1.
 pub(super) const SCALE: f64 = 32.0;
 
-/// Bytes before the slots of a packed model.
+/// Bytes before the tags of a packed model.
 const HEADER: usize = 8;
 
 /// Smaller weights are not stored.
@@ -83,22 +83,22 @@ impl<'a> LinearModel<'a> {
     /// The packed weights of a feature; empty for a known word.
     fn find(&self, hash: u64) -> Option<&[u8]> {
         let slots = self.number(4);
-        let (first, check) = place(hash, slots);
-        let weights = HEADER + slots as usize * SLOT;
-        let mut at = HEADER + first as usize * SLOT;
+        let (mut at, tag, check) = place(hash, slots);
+        let tags = self.packed.get(HEADER..HEADER + slots as usize)?;
+        let table = HEADER + tags.len();
         loop {
-            let start = self.number(at + 4);
-            // The count is the highest byte.
-            let (start, count) = ((start & 0xff_ffff) as usize, (start >> 24) as usize);
-            let found = count.checked_sub(1)?;
-            if self.number(at) == check {
-                let start = weights + start * WEIGHT;
-                return self.packed.get(start..start + found * WEIGHT);
+            let found = *tags.get(at)?;
+            if found == 0 {
+                return None;
             }
-            at += SLOT;
-            if at == weights {
-                at = HEADER;
+            let slot = table + at * SLOT;
+            if found == tag && self.number(slot) == check {
+                // The highest byte is the number of weights.
+                let place = self.number(slot + 4);
+                let start = table + tags.len() * SLOT + (place & 0xff_ffff) as usize * WEIGHT;
+                return self.packed.get(start..start + (place >> 24) as usize * WEIGHT);
             }
+            at = if at + 1 == tags.len() { 0 } else { at + 1 };
         }
     }
 
@@ -154,6 +154,7 @@ impl Scores {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{KINDS, SPANS};
     use super::*;
 
     #[test]
@@ -171,6 +172,20 @@ mod tests {
         let scores = model.score(|visit| visit(Feature::new(&["1", "use"])));
         assert!(scores.likelihood(1) > 0.8 && (scores.likelihood(0) + scores.likelihood(1) - 1.0).abs() < 1e-9);
         assert_eq!(model.explain(vec!["1 use".to_owned(), "1 x".to_owned()], 1), [("1 use".to_owned(), 1.5)]);
+    }
+
+    #[test]
+    fn packed_models_have_the_trained_weights() {
+        for (model, trained) in [(&KINDS, include_str!("kinds.tsv")), (&SPANS, include_str!("spans.tsv"))] {
+            let mut lines = trained.lines().skip(2);
+            assert!(lines.next().unwrap().split(' ').all(|word| model.knows(word)));
+            assert!(!model.knows("not-a-word"));
+            for (feature, weights) in lines.filter_map(|line| line.split_once('\t')) {
+                let packed = model.weights(feature_hash(feature.split(' ')));
+                let shown: Vec<String> = packed.map(|(class, weight)| format!("{class}={weight}")).collect();
+                assert_eq!(shown.join(" "), weights, "{feature}");
+            }
+        }
     }
 
     #[test]

@@ -2,9 +2,10 @@
 //!
 //! The build script runs this, so that starting the program costs nothing.
 //!
-//! Layout, little endian: the number of classes and of slots (`u32` each), the slots, then the weights. A slot has the check
-//! of its feature, how many weights it has (0: empty, 1: a known word without weights, n: n - 1 weights) and where they
-//! start. A weight is a number with its class in the lowest bits. A known word is a feature of its own; all others have a space.
+//! Layout, little endian: the number of classes and of slots (`u32` each), a tag for each slot, the slots, then the weights.
+//! A tag is a byte of the hash of a feature, 0 for an empty slot; most features of a sentence are unknown, and the tags alone
+//! show that. A slot has the check of its feature, and where its weights start and how many there are. A weight is a number
+//! with its class in the lowest bits. A known word is a feature without weights; all other features have a space.
 
 /// Bytes of a slot: the check (4), the offset of the weights (3) and the count (1).
 pub(super) const SLOT: usize = 8;
@@ -35,9 +36,9 @@ fn mix(number: u64) -> u64 {
 
 /// Where a feature is looked for first, and by what it is recognized there. Both together have far more bits than there are
 /// features, so that another feature is practically never taken for it.
-pub(super) fn place(hash: u64, slots: u32) -> (u32, u32) {
+pub(super) fn place(hash: u64, slots: u32) -> (usize, u8, u32) {
     let first = ((hash >> 32) * u64::from(slots)) >> 32;
-    (u32::try_from(first).unwrap_or_default(), hash as u32)
+    (first as usize, (hash as u8).max(1), hash as u32)
 }
 
 /// Packs a model as the trainer writes it: a line of classes, a line of known words, then a line per feature.
@@ -46,25 +47,28 @@ pub(super) fn pack(text: &str) -> Vec<u8> {
     let classes = lines.next().unwrap_or_default().split_whitespace().count();
     let words = lines.next().unwrap_or_default().split_whitespace().map(|word| (word, ""));
     let rows: Vec<(&str, &str)> = words.chain(lines.filter_map(|line| line.split_once('\t'))).collect();
-    // A third of the slots is empty: most features of a sentence are unknown, and found to be so at the next empty slot.
+    // A third of the slots is empty: a search ends at the next empty slot.
     let slots = u32::try_from(rows.len() * 3 / 2 + 1).unwrap_or(u32::MAX);
-    let mut table = vec![0; slots as usize * SLOT];
+    let mut tags = vec![0; slots as usize];
+    let mut table = vec![0; tags.len() * SLOT];
     let mut weights = Vec::new();
     for (feature, values) in rows {
-        let (first, check) = place(feature_hash(feature.split(' ')), slots);
-        let mut at = first as usize * SLOT;
-        while table[at + SLOT - 1] != 0 {
-            at = (at + SLOT) % table.len();
+        let (first, tag, check) = place(feature_hash(feature.split(' ')), slots);
+        let mut at = first;
+        while tags[at] != 0 {
+            at = (at + 1) % tags.len();
         }
+        tags[at] = tag;
         let start = weights.len() / WEIGHT;
         weights.extend(values.split(' ').filter_map(parse_weight).flatten());
-        let count = weights.len() / WEIGHT - start + 1;
-        table[at..at + 4].copy_from_slice(&check.to_le_bytes());
-        table[at + 4..at + 7].copy_from_slice(&start.to_le_bytes()[..3]);
-        table[at + 7] = u8::try_from(count).unwrap_or(u8::MAX);
+        let count = u8::try_from(weights.len() / WEIGHT - start).unwrap_or(u8::MAX);
+        let slot = &mut table[at * SLOT..][..SLOT];
+        slot[..4].copy_from_slice(&check.to_le_bytes());
+        slot[4..7].copy_from_slice(&start.to_le_bytes()[..3]);
+        slot[7] = count;
     }
     let header = [u32::try_from(classes).unwrap_or_default(), slots].map(u32::to_le_bytes);
-    [header.concat(), table, weights].concat()
+    [header.concat(), tags, table, weights].concat()
 }
 
 /// Reads `class=weight`.
