@@ -24,14 +24,18 @@ const PROPOSAL_TABLE: &[&str] = &[
 static PROPOSAL_ROWS: LazyLock<Vec<CuePattern>> =
     LazyLock::new(|| PROPOSAL_TABLE.iter().filter_map(|table| compile_pattern(table)).collect());
 
-/// What a sentence of the model recommends, if anything.
+/// What a sentence of the model recommends, if anything. Most sentences have no words for it, so they are looked for first.
 pub(super) fn find_proposal(sentence: &ProseSentence<'_>) -> Option<String> {
-    worded_proposal(sentence).or_else(|| classified_proposal(sentence))
+    if sentence.is_question() {
+        return None;
+    }
+    let may_count = |_: &String| !is_weak(sentence);
+    worded_proposal(sentence).filter(may_count).or_else(|| classified_proposal(sentence))
 }
 
 /// What the sentence model takes for a recommendation, in a wording that no row of the table knows.
 fn classified_proposal(sentence: &ProseSentence<'_>) -> Option<String> {
-    if sentence.is_question() || is_weak(sentence) || !may_propose(sentence.text) {
+    if !may_propose(sentence.text) || is_weak(sentence) {
         return None;
     }
     let guess = guess_kind(sentence.text, SentenceContext::of(Speaker::Assistant));
@@ -51,9 +55,6 @@ pub(super) fn rejected_option(sentence: &ProseSentence<'_>) -> Option<String> {
 }
 
 fn worded_proposal(sentence: &ProseSentence<'_>) -> Option<String> {
-    if sentence.is_question() || is_weak(sentence) {
-        return None;
-    }
     PROPOSAL_ROWS.iter().find_map(|row| {
         let found = row.captures(&sentence.masked)?;
         let begins = found.get(0)?.end();

@@ -128,6 +128,16 @@ fn opening_tag_name(line: &str) -> Option<&str> {
     (end > 0).then(|| &rest[..end])
 }
 
+/// Whether a line begins like a log or has one of its signs. Most sentences do not.
+fn may_be_log(trimmed: &str) -> bool {
+    let is_sign = |byte: u8| matches!(byte, b':' | b'[' | b'(' | b'{' | b'"');
+    let has_name = |name: &str| trimmed.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+    !trimmed.starts_with(|c: char| c.is_ascii_alphabetic())
+        || has_name("npm")
+        || has_name("diff")
+        || trimmed.bytes().any(is_sign)
+}
+
 fn is_prose(line: &str) -> bool {
     static LOG: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         CuePattern::new(
@@ -142,7 +152,7 @@ fn is_prose(line: &str) -> bool {
     if trimmed.is_empty() || line.len() > MAX_PROSE_LINE_BYTES || line.starts_with("     ") || line.starts_with('\t') {
         return false;
     }
-    if LOG.as_ref().is_some_and(|log| log.is_match(line)) {
+    if may_be_log(trimmed) && LOG.as_ref().is_some_and(|log| log.is_match(line)) {
         return false;
     }
     let is_sign = |byte: &u8| {
@@ -222,6 +232,28 @@ mod tests {
             ("no\n\nNote: The user's next message may contain a preference", "no"),
         ] {
             assert_eq!(kept(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_of_logs_are_no_prose() {
+        for line in [
+            "NPM warn old lockfile",
+            "diff --git a/x b/x",
+            "File \"a.py\", line 3",
+            "at run (a.js:1:1)",
+            "at run :1",
+            "ValueError : bad",
+            "Exception: bad",
+            "info[1] ready",
+            "debug {x}",
+            "12 error x",
+            "2026-01-01 started",
+            "$ ls",
+            "✗ failed",
+            "#!/bin/sh",
+        ] {
+            assert!(!is_prose(line) && is_prose(&format!("so {line}")), "{line}");
         }
     }
 
