@@ -34,6 +34,9 @@ const FOLDS: u64 = 5;
 const MIN_WORDS: u32 = 4;
 /// Features of a sentence, and of a word in it, that occur less often are not learned.
 const MIN_COUNTS: (u32, u32) = (6, 16);
+/// How many features of sentences, and of words, are kept. They are chosen after a first training and trained again, so that
+/// the models stay small and lose next to nothing.
+const MAX_FEATURES: (usize, usize) = (9_000, 5_000);
 /// How strongly the weights of sentences, and of words, are kept small.
 const PENALTIES: (f64, f64) = (3.0, 1.0);
 /// Features of sentences of agents that occur less often are not learned.
@@ -226,7 +229,7 @@ fn train_kinds(examples: &[&LabeledSentence]) -> String {
     let cases: Vec<TrainingCase> =
         examples.iter().map(|one| (kind_features(one, is_known), one.kind, one.weight)).collect();
     let classes = StatementKind::ALL.map(StatementKind::as_str);
-    LinearModel::format(&classes, &words, &fit(&cases, classes.len(), MIN_COUNTS.0, PENALTIES.0))
+    LinearModel::format(&classes, &words, &fit(&cases, classes.len(), (MIN_COUNTS.0, MAX_FEATURES.0), PENALTIES.0))
 }
 
 fn kind_features(one: &LabeledSentence, is_known: impl Fn(&str) -> bool) -> Vec<String> {
@@ -250,7 +253,11 @@ fn train_spans(examples: &[&LabeledSentence]) -> String {
             cases.push((features, marks[at], one.weight));
         }
     }
-    LinearModel::format(&SPAN_MARKS, &words, &fit(&cases, SPAN_MARKS.len(), MIN_COUNTS.1, PENALTIES.1))
+    LinearModel::format(
+        &SPAN_MARKS,
+        &words,
+        &fit(&cases, SPAN_MARKS.len(), (MIN_COUNTS.1, MAX_FEATURES.1), PENALTIES.1),
+    )
 }
 
 fn known_words(examples: &[&LabeledSentence]) -> Vec<String> {
@@ -265,8 +272,13 @@ fn known_words(examples: &[&LabeledSentence]) -> Vec<String> {
     words
 }
 
-/// The weights of all features that occur often enough.
-fn fit(cases: &[TrainingCase], classes: usize, min_count: u32, penalty: f64) -> Vec<(String, Vec<f64>)> {
+/// The weights of the features that occur often enough and matter most.
+fn fit(
+    cases: &[TrainingCase],
+    classes: usize,
+    (min_count, max_features): (u32, usize),
+    penalty: f64,
+) -> Vec<(String, Vec<f64>)> {
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for feature in cases.iter().flat_map(|(features, _, _)| features) {
         *counts.entry(feature).or_default() += 1;
@@ -275,8 +287,18 @@ fn fit(cases: &[TrainingCase], classes: usize, min_count: u32, penalty: f64) -> 
     let is_learned =
         |name: &str, count: u32| count >= min_count || (name.starts_with("a ") && count >= MIN_AGENT_COUNT);
     let mut names: Vec<&str> =
-        counts.into_iter().filter(|(name, count)| is_learned(name, *count)).map(|(name, _)| name).collect();
+        counts.iter().filter(|(name, count)| is_learned(name, **count)).map(|(name, _)| *name).collect();
     names.sort_unstable();
+    let mut weights = fit_features(cases, &names, classes, penalty);
+    if names.len() > max_features {
+        names = most_important(&names, &weights, classes, &counts, max_features);
+        weights = fit_features(cases, &names, classes, penalty);
+    }
+    names.iter().map(|name| (*name).to_owned()).zip(weights.chunks(classes).map(<[f64]>::to_vec)).collect()
+}
+
+/// The weights of these features, in their order.
+fn fit_features(cases: &[TrainingCase], names: &[&str], classes: usize, penalty: f64) -> Vec<f64> {
     let numbers: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
     let numbered: Vec<logistic::TrainingRow> = cases
         .iter()
@@ -286,8 +308,26 @@ fn fit(cases: &[TrainingCase], classes: usize, min_count: u32, penalty: f64) -> 
             weight: *weight,
         })
         .collect();
-    let weights = logistic::fit(&numbered, names.len(), classes, penalty);
-    names.iter().map(|name| (*name).to_owned()).zip(weights.chunks(classes).map(<[f64]>::to_vec)).collect()
+    logistic::fit(&numbered, names.len(), classes, penalty)
+}
+
+/// The features that change most: with a large weight, and in many sentences. In the order of `names`.
+fn most_important<'a>(
+    names: &[&'a str],
+    weights: &[f64],
+    classes: usize,
+    counts: &HashMap<&str, u32>,
+    max_features: usize,
+) -> Vec<&'a str> {
+    let importance = |at: usize| {
+        let largest = weights[at * classes..(at + 1) * classes].iter().fold(0.0_f64, |most, one| most.max(one.abs()));
+        largest * f64::from(counts[names[at]]).sqrt()
+    };
+    let mut ranked: Vec<(f64, usize)> = (0..names.len()).map(|at| (importance(at), at)).collect();
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    ranked.truncate(max_features);
+    ranked.sort_unstable_by_key(|(_, at)| *at);
+    ranked.into_iter().map(|(_, at)| names[at]).collect()
 }
 
 /// What a model that has not seen an example says about it.

@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::cues::{compile_pattern, is_foreign};
+use super::marked_names::{completed, is_weak_name};
 use super::names::{span_name, statement_name};
 use super::polarity::is_against;
 use super::sentences::ProseSentence;
 use crate::facts::pattern::CuePattern;
 use crate::facts::sentence_model::{
-    SentenceContext, SentenceGuess, StatementKind, find_spans, guess_kind, is_known_language, is_technology,
+    SentenceContext, SentenceGuess, StatementKind, find_spans, guess_kind, is_known_language,
 };
 
 /// A statement is accepted if the model considers it at least this likely.
@@ -52,7 +53,7 @@ pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -
         return classify_part(sentence, request, context, MIN_CLAUSE_LIKELIHOOD);
     }
     if sentence.is_question() || is_open(&sentence.masked) {
-        return None;
+        return classify_beside_request(sentence, context);
     }
     let words = sentence.text.split_whitespace().count();
     let whole = (words <= MAX_WORDS && !is_hedged(&sentence.masked)).then_some(0..sentence.text.len());
@@ -64,6 +65,39 @@ pub(super) fn classify(sentence: &ProseSentence<'_>, context: SentenceContext) -
             .filter(|clause| is_main_clause(&sentence.masked[clause.clone()]))
             .find_map(|clause| classify_part(sentence, clause, context, MIN_CLAUSE_LIKELIHOOD))
     })
+}
+
+/// What a sentence states before or after a request: "can you fix the header, I want it on the left".
+fn classify_beside_request(sentence: &ProseSentence<'_>, context: SentenceContext) -> Option<ClassifiedStatement> {
+    static REQUEST: LazyLock<Option<CuePattern>> =
+        LazyLock::new(|| compile_pattern(r"(?:^|[,;—–.]| )(?:can|could|would|will) (?:you|u)\b"));
+    let masked = &sentence.masked;
+    let request = REQUEST.as_ref()?.find(masked)?;
+    let (before, after) = (masked.get(..request.start())?, masked.get(request.end()..)?);
+    let after = after.find([',', ';']).filter(|_| !sentence.is_question()).map(|at| request.end() + at + 1);
+    let parts = [Some(0..before.len()), after.map(|start| start..masked.len())];
+    parts.into_iter().flatten().flat_map(|part| clauses_in(masked, &part)).find_map(|clause| {
+        is_main_clause(&masked[clause.clone()])
+            .then(|| classify_part(sentence, clause, context, MIN_CLAUSE_LIKELIHOOD))
+            .flatten()
+    })
+}
+
+/// The clauses of a part of a sentence, or the part itself if it is one clause, without spaces around them.
+fn clauses_in(masked: &str, part: &Range<usize>) -> Vec<Range<usize>> {
+    let text = &masked[part.clone()];
+    let mut found = clauses(text);
+    if found.is_empty() && text.split_whitespace().count() >= MIN_CLAUSE_WORDS {
+        found.push(0..text.len());
+    }
+    let is_mark = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
+    let place = |clause: Range<usize>| {
+        let words = &text[clause.clone()];
+        let start = clause.end - words.trim_start_matches(is_mark).len();
+        let end = clause.start + words.trim_end_matches(is_mark).len();
+        part.start + start..part.start + end
+    };
+    found.into_iter().map(place).filter(|clause| clause.start < clause.end).collect()
 }
 
 /// What a part of a sentence states.
@@ -88,20 +122,20 @@ fn classify_part(
     }
     let spans = find_spans(text, wish);
     let name = |span: Option<Range<usize>>| span_name(text.get(span?)?);
-    let subject = name(spans.subject.clone());
-    let kind = kind_by_words(guess, spans.subject.as_ref().filter(|_| subject.is_some()), masked);
+    let marked = spans.subject.clone().filter(|marked| name(Some(marked.clone())).is_some());
+    let kind = kind_by_words(guess, marked.as_ref(), masked);
+    let is_wish = matches!(kind, StatementKind::Chooses | StatementKind::Prefers) && spans.other.is_none();
+    let subject = marked.and_then(|marked| name(Some(completed(masked, &marked, is_wish))));
     // Items of a list are steps of a task or parts of a specification; only rules are listed as well.
     let is_rule = matches!(kind, StatementKind::Prefers | StatementKind::Forbids);
-    let is_plain_choice = kind == StatementKind::Chooses && lead == 0;
-    if is_plain_choice && is_task(masked) && !is_certain {
+    if kind == StatementKind::Chooses && lead == 0 && is_task(masked) && !is_certain {
         return None;
     }
-    let is_ordinary = is_plain_choice && !has_deciding_word(masked);
     let is_item = sentence.is_list_item && !is_rule;
     let is_short_lived = is_passing(masked) && kind != StatementKind::Rejects;
     // Someone who stops the agent often means only what it was about to do.
     let is_one_off = kind == StatementKind::Forbids && context.is_refusal;
-    let is_doubtful = is_item || is_ordinary || is_short_lived || is_one_off;
+    let is_doubtful = is_item || is_short_lived || is_one_off;
     if is_doubtful && likelihood < MIN_DOUBTFUL_LIKELIHOOD {
         return None;
     }
@@ -120,11 +154,18 @@ fn classify_part(
         Some(subject) => Some(ClassifiedStatement { kind, subject, other }),
         // Without a name for the thing, the statement is named by its own words, and it is for what they say.
         None => contrast(text, kind).or_else(|| {
-            let is_short = text.split_whitespace().count() <= MAX_NAMED_WORDS;
-            let subject = is_short.then(|| statement_name(text)).flatten()?;
+            let subject = statement_name(text.get(named_part(masked, spans.subject.as_ref())?)?)?;
             Some(ClassifiedStatement { kind, subject, other: None })
         }),
     }
+}
+
+/// The part that names a statement: all of a short one, otherwise the clause around the marked word.
+fn named_part(masked: &str, marked: Option<&Range<usize>>) -> Option<Range<usize>> {
+    if masked.split_whitespace().count() <= MAX_NAMED_WORDS {
+        return Some(0..masked.len());
+    }
+    clauses(masked).into_iter().find(|clause| marked.is_some_and(|marked| clause.contains(&marked.start)))
 }
 
 /// The two sides of "not mongo, postgres".
@@ -133,14 +174,6 @@ fn contrast(text: &str, kind: StatementKind) -> Option<ClassifiedStatement> {
     let is_name = |part: &str| part.split_whitespace().count() <= 3;
     let (subject, other) = (span_name(chosen)?, span_name(against)?);
     (is_name(against) && is_name(chosen)).then_some(ClassifiedStatement { kind, subject, other: Some(other) })
-}
-
-/// Whether one ordinary word is marked that says little without the words around it, such as "login" in "only google login".
-fn is_weak_name(name: &str, before: &str) -> bool {
-    const CHOOSING: &str = "use using with to prefer choose pick go want on keep our is are as be a an the into called";
-    let last = before.split_whitespace().next_back().unwrap_or_default().to_lowercase();
-    let is_ordinary = name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_lowercase()) && !is_technology(name);
-    is_ordinary && !CHOOSING.split(' ').any(|word| word == last)
 }
 
 /// Whether something is put off, left out of a commit, or tried again.
@@ -225,19 +258,6 @@ fn kind_by_words(guess: SentenceGuess, subject: Option<&Range<usize>>, masked: &
         (false, true) => Rejects,
         (false, false) => Chooses,
     }
-}
-
-/// Whether a sentence has a word with which people decide; without one it describes how things are.
-fn has_deciding_word(masked: &str) -> bool {
-    static DECIDES: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
-        compile_pattern(
-            r"\b(?:let's|lets|let us|we'll|i'll|we will|we're|should|shouldn't|must|want|wanna|wants|would like|i'd|we'd|use|using|go|going|gonna|keep|
-                put|make|makes|stick|instead|not|only|default|defaults|call|called|rename|move|it is|choose|pick|prefer|rather|no need|decid\w*|
-                needs?|ok|okay|yes|yeah|yep|please|pls|just|switch|drop|replace|add|leave|store|take|settled|agreed|final|separate|one|has to|
-                have to|set|turn|enough|fine|live|belongs?|goes|happy with|revert|stay|stays|over|than|do|will|ship|targeting|from (?:here|now) on|vote|because|since|off|out|gets?|are|is)\b|->|→|^option|^[a-h]$",
-        )
-    });
-    DECIDES.as_ref().is_some_and(|decides| decides.is_match(masked))
 }
 
 /// Whether a line looks like printed output: columns, prompts or signs instead of words.
@@ -345,6 +365,19 @@ mod tests {
             ("not mongo, postgres", "choose postgres / mongo"),
         ] {
             assert_eq!(shown(text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wish_beside_a_request_is_recognized() {
+        for (text, expected) in [
+            ("Can you fix the header, I want the logo to sit on the left", Some("logo to sit on left")),
+            ("can you look at the header, it is broken again", None),
+            ("can you explain the header, I want to understand it", None),
+        ] {
+            let found = shown(text);
+            let name = found.as_deref().and_then(|found| found.split_once(' ')).map(|(_, name)| name);
+            assert_eq!(name, expected, "{text}");
         }
     }
 

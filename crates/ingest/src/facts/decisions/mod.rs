@@ -10,6 +10,7 @@ mod decision;
 mod design;
 mod forms;
 mod instructions;
+mod marked_names;
 mod names;
 mod numbered;
 mod offered_text;
@@ -291,9 +292,8 @@ impl DecisionExtractor {
             }
             Some(ProposalReply::Declines) => {
                 let offer = offered.offer.as_ref().or(offered.recommendation.as_ref());
-                if offer.is_some_and(|offer| offer.is_design) {
-                    self.rename_declined(&mut open);
-                }
+                let is_design = offer.is_some_and(|offer| offer.is_design);
+                self.rename_declined(&mut open, is_design);
                 self.settle_proposals(&open, FactState::Refuted, position, facts);
                 if let (Some(first), [declined]) = (first, &open[..])
                     && let Some(subject) = replies::existing_alternative(first)
@@ -310,12 +310,12 @@ impl DecisionExtractor {
         false
     }
 
-    /// Names a declined design so that its parts are not taken for ruled out.
-    fn rename_declined(&mut self, open: &mut [TrackedDecision]) {
+    /// Names a declined design so that its parts are not taken for ruled out, and a long offer by what it would bring in.
+    fn rename_declined(&mut self, open: &mut [TrackedDecision], is_design: bool) {
         for declined in open {
+            let Some(name) = offers::declined_name(&declined.subject, &declined.detail, is_design) else { continue };
             let is_same =
                 |known: &&mut TrackedDecision| known.subject == declined.subject && known.line == declined.line;
-            let name = format!("{} as proposed", declined.subject);
             if let Some(known) = self.decisions.iter_mut().find(is_same).filter(|known| known.trust != Trust::Human) {
                 known.subject.clone_from(&name);
                 known.object = None;
@@ -559,6 +559,16 @@ mod tests {
         assert_eq!(detail, "One SQLite file per project; No server");
         let (name, state, _) = last("no");
         assert_eq!((name.as_str(), state), ("storage layer as proposed", FactState::Refuted));
+    }
+
+    #[test]
+    fn a_declined_offer_is_named_by_what_it_would_bring_in() {
+        let offer = "Want me to move the login state out of the database into a Redis cluster with a one hour expiry?";
+        let facts = |reply: &str| extracted(&[(EntryKind::AssistantText, offer), (EntryKind::Prompt, reply)]);
+        let declined = facts("no, that's another server to run");
+        let last = declined.last().unwrap();
+        assert_eq!((last.subject.name.as_str(), last.state), ("redis cluster", FactState::Refuted));
+        assert!(facts("yes").last().unwrap().subject.name.starts_with("move the login state"));
     }
 
     #[test]

@@ -5,6 +5,9 @@ const MAX_NAME_WORDS: usize = 6;
 /// Same, for a name that the sentence model marked: it often is a whole phrase.
 const MAX_SPAN_WORDS: usize = 9;
 
+/// Maximum length of a name, in bytes. A longer first word is kept, because a part of it names nothing.
+const MAX_NAME_BYTES: usize = 80;
+
 /// Words that end the name of an option.
 const OPTION_STOP_WORDS: &str = "for because since so as due otherwise in on at when which that where but and instead rather over here now \
     then please pls to from until unless if while also too by per already not everywhere again anyway is are it \
@@ -21,7 +24,7 @@ const DROPPED_PREFIX_WORDS: &str = "a an the some just simply only our really ma
 
 /// Words that are dropped at the start of a marked name.
 const DROPPED_SPAN_WORDS: &str =
-    "use using with by of to just only any the a an our your be is for not no never in on another more we i they";
+    "use using with by of to just only any the a an our your be is for not no never in on another more we i they rid";
 
 /// Words with which no name ends.
 const DANGLING_WORDS: &str =
@@ -165,7 +168,9 @@ fn collect_name(text: &str, masked: &str, ends: &str, max_words: usize) -> Optio
         if !is_code && !is_lead && contains_word(bare, ends) {
             break;
         }
-        if shape.starts_with(['(', '—', '–', '→']) || shape == "-" || words.len() == max_words {
+        let length: usize = words.iter().map(|word| word.len() + 1).sum();
+        let is_full = words.len() == max_words || (length > 0 && length + bare.len() > MAX_NAME_BYTES);
+        if shape.starts_with(['(', '—', '–', '→']) || shape == "-" || is_full {
             break;
         }
         if !is_lead && !bare.is_empty() && (is_code || !contains_word(bare, ARTICLES)) {
@@ -182,12 +187,12 @@ fn collect_name(text: &str, masked: &str, ends: &str, max_words: usize) -> Optio
 }
 
 /// Whether a space-separated table contains a word.
-fn contains_word(word: &str, table: &str) -> bool {
+pub(super) fn contains_word(word: &str, table: &str) -> bool {
     // Bytes are much faster to split than characters, and names are compared with long tables.
     table.as_bytes().split(|byte| *byte == b' ').any(|known| known.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-fn strip_punctuation(word: &str) -> &str {
+pub(super) fn strip_punctuation(word: &str) -> &str {
     let word = word.trim_start_matches(['*', '`', '"', '\'', '_', '“', '(', '[', '‘']);
     word.trim_end_matches(['*', '`', '"', '\'', '”', ',', ';', ':', '.', '!', '?', ')', ']', '’'])
 }

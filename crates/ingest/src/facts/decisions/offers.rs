@@ -11,11 +11,15 @@ use super::options::OfferedOption;
 use super::prose::prose_lines;
 use super::sentences::{ProseSentence, split_sentences};
 use crate::facts::pattern::CuePattern;
+use crate::facts::sentence_model::is_technology;
 
 /// Maximum length of the name of an offer, in characters.
 const MAX_NAME_CHARS: usize = 60;
 /// Maximum length of a stored offer, in characters.
 const MAX_TEXT_CHARS: usize = 480;
+
+/// A name with at least this many words describes a way.
+const MIN_LONG_NAME_WORDS: usize = 4;
 
 /// Verbs of work that decides nothing.
 const WORK_VERBS: &str = "commit push run rerun continue test check look investigate review help explain show deploy open dig try verify take \
@@ -172,6 +176,34 @@ fn way_name(way: &str) -> String {
     rest.and_then(|rest| leading_name(rest, rest)).unwrap_or_else(|| way.to_owned())
 }
 
+/// The name of a declined offer, if it needs another one: a design rules out nothing that it names, and a long offer is
+/// named by what it would bring in.
+pub(super) fn declined_name(name: &str, offer: &str, is_design: bool) -> Option<String> {
+    if is_design { Some(format!("{name} as proposed")) } else { brought_in(name, offer) }
+}
+
+/// What a long offer would bring in, if that is one technology: "move the state into a Redis cluster" is about a Redis
+/// cluster. A human who declines it turns that down.
+fn brought_in(name: &str, offer: &str) -> Option<String> {
+    const BRINGING: &str = "to into with using use add via through install introduce adopt";
+    const REMOVING: &str = "remove removing drop dropping delete disable replace replacing without from";
+    if name.split_whitespace().count() < MIN_LONG_NAME_WORDS {
+        return None;
+    }
+    let words: Vec<&str> = offer.split_whitespace().collect();
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let follows = |at: usize, table: &str| {
+        words[at.saturating_sub(2)..at].iter().any(|word| table.split(' ').any(|known| known == bare(word)))
+    };
+    let is_brought = |at: &usize| is_technology(&bare(words[*at])) && follows(*at, BRINGING) && !follows(*at, REMOVING);
+    let mut brought = (0..words.len()).filter(is_brought);
+    let (first, None) = (brought.next()?, brought.next()) else { return None };
+    let rest = words[first..].join(" ");
+    // What follows says how it would be used.
+    let name = rest.split(" with ").next().unwrap_or(&rest);
+    leading_name(name, name)
+}
+
 /// Whether what is asked for only refers to the text before: "clean that up", "update the test file as well".
 fn refers_back(asked: &str) -> bool {
     let words: Vec<String> = asked.split_whitespace().map(str::to_lowercase).collect();
@@ -294,6 +326,18 @@ mod tests {
             ("All passed. Want me to clean that up too?", None),
         ] {
             assert_eq!(name(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_offer_brings_in_at_most_one_technology() {
+        for (offer, expected) in [
+            ("move the queue over to RabbitMQ for all jobs", Some("rabbitmq")),
+            ("replace Redis with a plain map in memory", None),
+            ("copy the data from Postgres to Mongo with Kafka", None),
+            ("split the file into three smaller ones", None),
+        ] {
+            assert_eq!(brought_in(offer, offer).as_deref(), expected, "{offer}");
         }
     }
 

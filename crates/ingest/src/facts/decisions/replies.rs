@@ -66,7 +66,7 @@ fn continues_otherwise(masked: &str) -> bool {
     static OTHERWISE: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
             r"^(?:exactly|perfect|build it|implement it|ship it|love the) (?:the same|storm|failed|fails|\w+ (?:failed|again|is broken))|^(?:yes|yeah|yep|ok),? i (?:saw|see|know|get|got|had|have)\b|
-                \bexcept\b|\b(?:failed|error|errors|broken|crashed)\b",
+                \bexcept\b|\bnow i ?want\b|\b(?:failed|error|errors|broken|crashed)\b",
         )
     });
     OTHERWISE.as_ref().is_none_or(|otherwise| otherwise.is_match(masked))
@@ -207,6 +207,7 @@ mod tests {
             ("no tests are running", None),
             ("no problem", None),
             ("ok, now fix the other bug", None),
+            ("yeah ok scrtach that now i want a rust client", None),
             ("yes, but why?", None),
             ("thanks", None),
             ("yeah, forget about it", None),

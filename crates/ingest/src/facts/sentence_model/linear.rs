@@ -12,7 +12,7 @@ pub(super) const SCALE: f64 = 32.0;
 const HEADER: usize = 8;
 
 /// Smaller weights are not stored.
-const MIN_WEIGHT: i32 = 2;
+const MIN_WEIGHT: i32 = 3;
 
 /// A trained model.
 #[derive(Clone, Debug)]
