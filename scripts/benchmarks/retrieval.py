@@ -1,7 +1,8 @@
-"""Search quality on two public conversation data sets with labeled evidence, and the effect of each ranking feature."""
+"""Search quality on conversations with labeled evidence and in coding sessions, and the effect of each ranking feature."""
 import argparse, json, sys, time
 from pathlib import Path
 
+from . import coding
 from .common import (SHARED, Failed, Missing, begin, build, columns, headline, help_of, run, save, say, standard_options,
                      sync, workspace)
 
@@ -23,7 +24,7 @@ QUICK_LOCOMO, QUICK_LONGMEMEVAL = ("conv-26", "conv-47"), 12
 
 
 def main(arguments):
-    """Runs both data sets with the real binary, and the remaining measurements with the engine in one process."""
+    """Runs the questions with the real binary, and the remaining measurements with the engine in one process."""
     options = retrieval_options(arguments)
     bench = Bench(options)
     bench.tools = build(options.skip_build, ["ask"], options.binary)
@@ -45,9 +46,11 @@ def retrieval_options(arguments):
     parser.add_argument("--ablation", action="store_true", help="also measure without each ranking feature in turn")
     parser.add_argument("--data", type=Path, default=SHARED / "bench", metavar="DIR",
                         help="folder with the data sets and their scripts (default: ../shared/bench)")
+    parser.add_argument("--corpus", type=Path, default=SHARED / "corpus", metavar="DIR",
+                        help="folder with real transcripts for the coding sets (default: ../shared/corpus)")
     standard_options(parser, "retrieval")
     options = parser.parse_args(arguments)
-    wanted = [*SCRIPTS, *(name for names in DATA.values() for name in names)]
+    wanted = [*SCRIPTS, "swecontext_dev", *(name for names in DATA.values() for name in names)]
     missing = [name for name in wanted if not (options.data / name).exists()]
     if missing:
         raise Missing(f"retrieval data sets not found: no {missing[0]} in {options.data}\n"
@@ -65,6 +68,7 @@ def measure(bench, options):
     report["headline"] = headlines(report["sets"])
     report["pageOfTen"] = {name: page_of_ten(bench, name, runs[name]) for name in DATA}
     report["merged"] = merged(bench)
+    report["coding"] = coding.measure(bench.tools, bench.work, bench.data, options.corpus.absolute(), options.quick)
     if options.ablation:
         report["ablation"] = ablation(bench, report["headline"])
     return report
@@ -198,7 +202,7 @@ def shown(report):
     lines = ["", headline(report)]
     if report["options"]["quick"]:
         lines.append("QUICK: only some of the questions; these numbers do not measure quality")
-    lines += ["", *columns(goal_lines(report)), "", *half_lines(report)]
+    lines += ["", *columns(goal_lines(report)), "", *columns(coding.rows(report["coding"])), "", *half_lines(report)]
     for name, table in report["tables"].items():
         lines += ["", name, table]
     lines += ["", "longmemeval, all sessions in one home", report["merged"]["table"]]

@@ -1,5 +1,7 @@
 //! Turns stored entries into index documents, one episode at a time.
 
+use std::borrow::Cow;
+
 use rethread_model::{Entry, EntryKind};
 use rethread_store::{EpisodeKey, FeedCursor, FeedEntry, FeedItem, ReadStore, SessionNumber, StoreHead};
 
@@ -41,6 +43,8 @@ impl IndexDocument {
         let call = entry.tool_name.map(|_| [entry.tool_name, entry.target, entry.arguments, entry.error]);
         let files = entry.paths.and_then(|paths| serde_json::from_str(paths).ok()).unwrap_or_default();
         let tools = entry.tool_name.into_iter().chain(entry.tool_kind).map(str::to_lowercase).collect();
+        let traits = EntryTraits::from_text(entry.kind, entry.is_failure, entry.text);
+        let touches_file = matches!(entry.tool_kind, Some("read" | "edit" | "write"));
         Self {
             text: join_text(entry.text, call),
             files,
@@ -49,7 +53,7 @@ impl IndexDocument {
             episode: entry.episode,
             seq: entry.seq,
             at: entry.at.map_or(NO_TIME, rethread_model::Timestamp::as_millis),
-            traits: EntryTraits::from_text(entry.kind, entry.is_failure, entry.text),
+            traits: if touches_file { traits.with_file() } else { traits },
         }
     }
 }
@@ -114,9 +118,20 @@ pub fn searchable_text(entry: &Entry) -> String {
 }
 
 fn join_text(text: &str, call: Option<[Option<&str>; 4]>) -> String {
-    let Some(parts) = call else { return text.to_owned() };
-    let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-    parts.join("\n")
+    let Some([name, target, arguments, error]) = call else { return text.to_owned() };
+    let arguments = arguments.map(without_sizes);
+    let parts = [name, target, arguments.as_deref(), error].into_iter().flatten();
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Drops arguments of which only the size is stored (`content=<10 bytes>`): there is nothing in them to find.
+fn without_sizes(arguments: &str) -> Cow<'_, str> {
+    let is_size = |argument: &&str| argument.contains("=<") && argument.ends_with(" bytes>");
+    if !arguments.split(", ").any(|argument| is_size(&argument)) {
+        return Cow::Borrowed(arguments);
+    }
+    let kept = arguments.split(", ").filter(|argument| !is_size(argument));
+    Cow::Owned(kept.collect::<Vec<_>>().join(", "))
 }
 
 /// In a chat log, every text begins with the speaker's name. A single `Error: …` is not a name, so all texts of an

@@ -89,6 +89,25 @@ impl IndexSegment {
         }
     }
 
+    /// Calls `each` with every document, its session number and its traits. Reads whole columns, which is several times
+    /// faster than one value at a time.
+    pub(crate) fn for_each_session_and_traits(&self, mut each: impl FnMut(DocId, u64, EntryTraits)) {
+        match &self.0 {
+            SegmentStorage::Disk(disk) => {
+                let (episodes, traits) = (disk.whole_column(&disk.episode), disk.whole_column(&disk.traits));
+                for (doc, (episode, traits)) in (0..).zip(episodes.into_iter().zip(traits)) {
+                    each(doc, decode_episode(episode).session.get(), EntryTraits(traits));
+                }
+            }
+            SegmentStorage::Memory(tail) => {
+                for doc in 0..tail.len() {
+                    let document = tail.document(doc);
+                    each(doc, document.episode.session.get(), document.traits);
+                }
+            }
+        }
+    }
+
     /// Appends the documents that contain a word, each with its number of occurrences.
     pub fn postings(&self, word: &str, found: &mut Vec<(DocId, u32)>) -> Result<(), IndexError> {
         match &self.0 {
@@ -226,6 +245,13 @@ impl DiskSegment {
     fn is_alive(&self, doc: DocId) -> bool {
         let hidden = self.hidden.get(doc as usize / 64).is_some_and(|bits| bits & (1 << (doc % 64)) != 0);
         !hidden && !self.reader.is_deleted(doc)
+    }
+
+    /// The values of all documents. Every document has one.
+    fn whole_column(&self, column: &Column<u64>) -> Vec<u64> {
+        let mut values = vec![0; self.reader.max_doc() as usize];
+        column.values.get_range(0, &mut values);
+        values
     }
 
     fn all_alive(&self) -> bool {

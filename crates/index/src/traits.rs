@@ -3,6 +3,7 @@
 use rethread_model::EntryKind;
 
 use crate::novelty::Novelty;
+use crate::session_parts::SessionPart;
 
 /// Kind and text features of an entry, packed into 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,8 @@ const FIRST_PERSON: u64 = 1 << 8;
 const NAMES_SHIFT: u32 = 9;
 const NOVELTY_SHIFT: u32 = 11;
 const ECHOES_SHIFT: u32 = 15;
-const LENGTH_SHIFT: u32 = 18;
+const TOUCHES_FILE: u64 = 1 << 18;
+const LENGTH_SHIFT: u32 = 19;
 
 const ENTRY_KINDS: [EntryKind; 15] = [
     EntryKind::Prompt,
@@ -61,6 +63,28 @@ impl EntryTraits {
 
     pub(crate) fn with_novelty(self, novelty: Novelty) -> Self {
         Self(self.0 | novelty.new_fifteenths << NOVELTY_SHIFT | novelty.echoes << ECHOES_SHIFT)
+    }
+
+    /// Marks a call that reads or changes a file.
+    pub(crate) fn with_file(self) -> Self {
+        Self(self.0 | TOUCHES_FILE)
+    }
+
+    /// The part of its session that the entry belongs to; `None` for what neither a human nor an agent said or did.
+    pub fn session_part(self) -> Option<SessionPart> {
+        Some(match self.kind() {
+            EntryKind::Prompt | EntryKind::Task | EntryKind::Answer => SessionPart::Prompts,
+            EntryKind::Call if self.0 & TOUCHES_FILE != 0 => SessionPart::Files,
+            EntryKind::Call | EntryKind::Shell | EntryKind::Failure => SessionPart::Calls,
+            EntryKind::AssistantText | EntryKind::Reasoning | EntryKind::Summary | EntryKind::Recap => {
+                SessionPart::Replies
+            }
+            EntryKind::Command
+            | EntryKind::Note
+            | EntryKind::Notice
+            | EntryKind::Interruption
+            | EntryKind::Injected => return None,
+        })
     }
 
     /// Kind of the entry.

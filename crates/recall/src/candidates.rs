@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rethread_index::{DocId, IndexError, IndexSnapshot};
-use rethread_model::Timestamp;
+use rethread_model::{EntryKind, Timestamp};
 use rethread_store::EpisodeKey;
 use rustc_hash::FxHashMap;
 
@@ -22,18 +22,23 @@ pub(crate) struct CandidateLimits {
 
 impl CandidateLimits {
     /// For the first results. Ranking more costs time and hardly changes the first page. Independent of how many results
-    /// are asked for, so that the first ten are the same whatever the limit.
+    /// are asked for, and so are the later steps, so that the order is the same whatever the limit.
     pub(crate) const FIRST: Self = Self { entries: 300, sessions: 80 };
 
-    /// For the results after those of [`CandidateLimits::FIRST`].
-    pub(crate) fn for_more(limit: usize) -> Self {
-        let entries = Self::FIRST.entries.max(limit.min(MAX_REQUESTED_CANDIDATES));
-        Self { entries, sessions: Self::FIRST.sessions.max(limit) }
+    /// Maximum number of sessions.
+    pub(crate) fn sessions(self) -> usize {
+        self.sessions
+    }
+
+    /// For the results after those found with these limits; `None` if there are no larger ones.
+    pub(crate) fn next(self) -> Option<Self> {
+        let more = Self { entries: self.entries * 10, sessions: self.sessions * 10 };
+        (more.entries <= MAX_CANDIDATES).then_some(more)
     }
 }
 
-/// Upper bound on entries ranked, whatever limit the caller asks for.
-const MAX_REQUESTED_CANDIDATES: usize = 100_000;
+/// Upper bound on entries ranked together.
+const MAX_CANDIDATES: usize = 300_000;
 
 /// Entries on each side of a match that become candidates too.
 const NEIGHBOR_DISTANCE: usize = 2;
@@ -180,6 +185,32 @@ impl CandidateSet {
         }
     }
 
+    /// Adds the entries of these sessions that match.
+    pub(crate) fn add_sessions(
+        &mut self,
+        snapshot: &IndexSnapshot,
+        matches: &TermMatches,
+        allowed: &SearchFilters,
+        sessions: &[u64],
+    ) -> Result<(), IndexError> {
+        for session in sessions {
+            if self.sessions.contains_key(session) {
+                continue;
+            }
+            let view = CandidateSession::load(snapshot, matches, *session)?;
+            for (position, (seq, address)) in view.entries.iter().enumerate() {
+                let segment = &snapshot.segments()[address.segment];
+                let is_match = matches.segments[address.segment].masks[address.doc as usize] != 0;
+                if is_match && allowed.allows(segment, address.segment, address.doc) {
+                    let episode = segment.episode(address.doc);
+                    self.entries.push(SearchCandidate { address: *address, episode, seq: *seq, position });
+                }
+            }
+            self.sessions.insert(*session, view);
+        }
+        Ok(())
+    }
+
     fn from_addresses(
         snapshot: &IndexSnapshot,
         matches: &TermMatches,
@@ -252,6 +283,12 @@ impl CandidateSession {
         // Entries come in long sorted runs, a few per segment, which a stable sort exploits.
         view.entries.sort();
         Ok(view)
+    }
+
+    /// Whether an agent used tools in the session.
+    pub(crate) fn has_calls(&self, snapshot: &IndexSnapshot) -> bool {
+        let kind = |address: &DocAddress| snapshot.segments()[address.segment].traits(address.doc).kind();
+        self.entries.iter().any(|(_, address)| kind(address) == EntryKind::Call)
     }
 
     /// The entry `away` positions after (or, if negative, before) `position`.

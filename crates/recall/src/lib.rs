@@ -47,6 +47,7 @@ mod result_order;
 mod search;
 mod search_filters;
 mod session_context;
+mod session_scores;
 mod similar_candidates;
 mod similarity;
 mod snippet;

@@ -22,6 +22,8 @@ const WEIGHT_SMOOTHING: f32 = 5.0;
 pub(crate) struct TermMatches {
     /// Terms, rarest first, with their weights.
     pub(crate) terms: Vec<WeightedTerm>,
+    /// Terms beyond [`MAX_TERMS`]. Entries are not scored by them, sessions are.
+    pub(crate) further_terms: Vec<WeightedTerm>,
     /// In the order of the snapshot's segments.
     pub(crate) segments: Vec<SegmentMatches>,
     /// Total number of entries in the index.
@@ -42,7 +44,7 @@ pub(crate) struct WeightedTerm {
     /// Number of entries that contain it.
     document_count: usize,
     /// Per segment, sorted by document: document and term count.
-    postings: Vec<Vec<(DocId, u32)>>,
+    pub(crate) postings: Vec<Vec<(DocId, u32)>>,
     /// Per segment: documents that contain another form of the word.
     forms: Vec<Vec<DocId>>,
 }
@@ -104,7 +106,7 @@ impl TermMatches {
         }
         weighted.retain(|one| one.document_count > 0);
         weighted.sort_by(|a, b| b.idf.total_cmp(&a.idf));
-        weighted.truncate(MAX_TERMS);
+        let further_terms = weighted.split_off(weighted.len().min(MAX_TERMS));
         let segments = snapshot.segments().iter().enumerate();
         let mut segments: Vec<SegmentMatches> =
             segments.map(|(at, segment)| score_segment(segment, at, &weighted)).collect();
@@ -114,7 +116,7 @@ impl TermMatches {
             }
             found.speaker_docs.sort_unstable();
         }
-        Ok(Self { terms: weighted, segments, entry_count: entries })
+        Ok(Self { terms: weighted, further_terms, segments, entry_count: entries })
     }
 
     /// How often the term occurs in a document.
@@ -193,7 +195,7 @@ impl WeightedTerm {
 }
 
 /// BM25 inverse document frequency, where `with` of `all` texts contain the word.
-fn inverse_frequency(all: f32, with: f32) -> f32 {
+pub(crate) fn inverse_frequency(all: f32, with: f32) -> f32 {
     (1.0 + (all - with + 0.5).max(0.0) / (with + 0.5)).ln()
 }
 

@@ -11,6 +11,7 @@ use crate::matches::TermMatches;
 use crate::rank::{QueryFit, QueryTimes, RankedCandidate, Ranker};
 use crate::result_order;
 use crate::search_filters::{PhraseMode, SearchFilters, hit_kind};
+use crate::session_scores::SessionScores;
 use crate::terms::QueryTerms;
 use crate::weights::{FeatureValues, FeatureWeights, ScoreContribution};
 use crate::{HitKind, SearchQuery, SimilarityScores, Snippet, highlight, snippet};
@@ -118,11 +119,15 @@ pub fn search(
             )
         });
     }
-    let mut hits = first.hits;
-    if hits.len() < request.limit && first.matched > hits.len() as u64 {
-        hits.extend(pass.run(CandidateLimits::for_more(request.limit), &first.addresses)?.hits);
+    let mut limits = CandidateLimits::FIRST;
+    while first.hits.len() < request.limit && first.matched > first.hits.len() as u64 {
+        let Some(more) = limits.next() else { break };
+        let found = pass.run(more, &first.addresses)?;
+        first.hits.extend(found.hits);
+        first.addresses.extend(found.addresses);
+        limits = more;
     }
-    Ok(SearchResults { hits, matched: first.matched, searched: matches.entry_count, degraded })
+    Ok(SearchResults { hits: first.hits, matched: first.matched, searched: matches.entry_count, degraded })
 }
 
 fn phrase_mode(query: &SearchQuery) -> PhraseMode {
@@ -151,16 +156,25 @@ impl RankingPass<'_> {
     /// The best entries that are not in `known`, as many as are missing until the requested number.
     fn run(&self, limits: CandidateLimits, known: &[DocAddress]) -> Result<RankedHits, SearchError> {
         let request = self.request;
-        let times = QueryTimes { now: request.now, times: &request.query.times };
-        let candidates = self.candidates(limits, times)?;
-        let ranker = Ranker::new(self.snapshot, self.matches, self.terms, &candidates, times, request.weights)
-            .with_project_sessions(request.project_sessions)
-            .with_similarity(request.similarity)
-            .with_phrases(request.query)?;
+        let (snapshot, query) = (self.snapshot, request.query);
+        let allowed = SearchFilters::evaluate(snapshot, query, request.sessions, true, self.phrases)?;
+        let mut candidates = self.candidates(&allowed, limits)?;
+        let first_ranking = self.ranker(&candidates)?.rank();
+        let is_one_session = request.sessions.is_some_and(|sessions| sessions.len() == 1);
+        let scores = (!is_one_session && is_coding_work(snapshot, &candidates, &first_ranking))
+            .then(|| SessionScores::compute(snapshot, self.matches, &allowed));
+        let ordered = match &scores {
+            Some(scores) => {
+                candidates.add_sessions(snapshot, self.matches, &allowed, &scores.best(limits.sessions()))?;
+                let ranked = self.ranker(&candidates)?.with_session_scores(scores).rank();
+                result_order::by_session(ranked)
+            }
+            None => result_order::by_entry(first_ranking),
+        };
+        let ranker = self.ranker(&candidates)?;
         let words: Vec<&str> = self.terms.words().collect();
         let known: FxHashSet<DocAddress> = known.iter().copied().collect();
         let mut found = RankedHits { hits: Vec::new(), addresses: Vec::new(), matched: candidates.matched };
-        let ordered = result_order::order_results(ranker.rank(), request.limit);
         let new = ordered.iter().filter(|one| !known.contains(&one.candidate.address));
         for one in new.take(request.limit.saturating_sub(known.len())) {
             found.addresses.push(one.candidate.address);
@@ -169,19 +183,42 @@ impl RankingPass<'_> {
         Ok(found)
     }
 
-    fn candidates(&self, limits: CandidateLimits, times: QueryTimes<'_>) -> Result<CandidateSet, IndexError> {
+    fn times(&self) -> QueryTimes<'_> {
+        QueryTimes { now: self.request.now, times: &self.request.query.times }
+    }
+
+    fn ranker<'a>(&'a self, candidates: &'a CandidateSet) -> Result<Ranker<'a>, IndexError> {
+        let request = self.request;
+        Ranker::new(self.snapshot, self.matches, self.terms, candidates, self.times(), request.weights)
+            .with_project_sessions(request.project_sessions)
+            .with_similarity(request.similarity)
+            .with_phrases(request.query)
+    }
+
+    fn candidates(&self, allowed: &SearchFilters, limits: CandidateLimits) -> Result<CandidateSet, IndexError> {
         let (snapshot, query) = (self.snapshot, self.request.query);
-        let allowed = SearchFilters::evaluate(snapshot, query, self.request.sessions, true, self.phrases)?;
-        let mut candidates = CandidateSet::by_terms(snapshot, self.matches, &allowed, times, limits)?;
+        let mut candidates = CandidateSet::by_terms(snapshot, self.matches, allowed, self.times(), limits)?;
         // A word or two is searched literally. A question needs neighbors too: the answer may use other words.
         if query.is_question || self.terms.terms.len() > FEW_WORDS {
-            candidates.add_neighbors(snapshot, &allowed);
+            candidates.add_neighbors(snapshot, allowed);
         }
         if let Some(similarity) = self.request.similarity {
-            candidates.add_similar(snapshot, self.matches, &allowed, similarity)?;
+            candidates.add_similar(snapshot, self.matches, allowed, similarity)?;
         }
         Ok(candidates)
     }
+}
+
+/// Whether at least half of the ten best entries are in sessions in which an agent used tools. Conversations are ranked
+/// by entries alone, because a session of them has many topics.
+fn is_coding_work(snapshot: &IndexSnapshot, candidates: &CandidateSet, ranked: &[RankedCandidate]) -> bool {
+    const FIRST_RESULTS: usize = 10;
+    let first = &ranked[..ranked.len().min(FIRST_RESULTS)];
+    let has_calls = |one: &&RankedCandidate| {
+        let session = candidates.sessions.get(&one.candidate.episode.session.get());
+        session.is_some_and(|session| session.has_calls(snapshot))
+    };
+    !first.is_empty() && first.iter().filter(has_calls).count() * 2 >= first.len()
 }
 
 /// Search without indexed terms: the newest entries that pass the filters and fall into the named times. Stop words and

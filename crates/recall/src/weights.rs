@@ -55,10 +55,12 @@ pub(crate) enum ScoreFeature {
     Project,
     Recent,
     Meaning,
+    Work,
+    Exact,
 }
 
 /// Number of features.
-pub const FEATURE_COUNT: usize = 26;
+pub const FEATURE_COUNT: usize = 28;
 
 /// The weights; one set for all kinds of text.
 pub const FEATURE_TABLE: [FeatureWeight; FEATURE_COUNT] = [
@@ -88,6 +90,8 @@ pub const FEATURE_TABLE: [FeatureWeight; FEATURE_COUNT] = [
     row("project", 0.5, "set: it belongs to the user's project"),
     row("recent", 0.5, "set: halves every thirty days"),
     row("meaning", 6.0, "set: embedding similarity, if an embedding model is configured"),
+    row("work", 100.0, "set: in coding work, the session's prompts, replies, files and other calls, BM25 each"),
+    row("exact", 400.0, "set: in coding work, the query occurs in it word for word, or nearly all of its words do"),
 ];
 
 const fn row(part: &'static str, weight: f32, meaning: &'static str) -> FeatureWeight {

@@ -46,6 +46,7 @@ mod search;
 mod session_events;
 mod session_helpers;
 mod session_injection;
+mod session_ranking;
 mod sessions_by_id;
 mod spool;
 mod stores_changed_in_place;

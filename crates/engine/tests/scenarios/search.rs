@@ -184,7 +184,7 @@ fn unusable_index_is_rebuilt_and_reported() {
     }
     let meta = index.join("meta.json");
     let text = fs::read_to_string(&meta).unwrap();
-    fs::write(&meta, text.replace(r#"{\"version\":1"#, r#"{\"version\":999"#)).unwrap();
+    fs::write(&meta, text.replace(r#"{\"version\":2"#, r#"{\"version\":999"#)).unwrap();
     check(IndexProblem::OtherVersion);
     fs::remove_file(home.path(".rethread/memory.db")).unwrap();
     for side in ["-wal", "-shm"] {

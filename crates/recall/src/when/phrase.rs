@@ -65,7 +65,19 @@ impl<'a> TimeSentence<'a> {
 
     /// The phrase that begins at word `at`; longer readings are tried first.
     pub(super) fn phrase_at(&self, at: usize) -> PhraseMatch {
-        self.relative(at).or_else(|| self.absolute(at))
+        self.since(at).or_else(|| self.relative(at)).or_else(|| self.absolute(at))
+    }
+
+    /// "Since Monday", "since last week": from then until today.
+    fn since(&self, at: usize) -> PhraseMatch {
+        if self.word_at(at) != "since" || self.adjacent_word(at + 1).is_empty() {
+            return None;
+        }
+        let the = at + 1 + usize::from(self.word_at(at + 1) == "the");
+        let (end, start) = self.relative(the).or_else(|| self.absolute(the))?;
+        let today = self.calendar.day(self.calendar.today())?;
+        let from = start.to_span(self.calendar)?.from;
+        span_match(end, (from < today.to).then_some(TimeSpan { from, to: today.to }))
     }
 
     /// The word at `at`; empty past the end.

@@ -99,6 +99,25 @@ fn phrases_with_ago_are_as_wide_as_their_unit() {
 }
 
 #[test]
+fn since_reaches_until_today() {
+    check_find(
+        UTC,
+        &[
+            ("what changed since Monday?", &["2026-03-16..2026-03-19"]),
+            ("since yesterday evening", &["2026-03-17T17:00..2026-03-19"]),
+            ("since last week", &["2026-03-09..2026-03-19"]),
+            ("since the weekend", &["2026-03-14..2026-03-19"]),
+            ("since 3 May 2025", &["2025-05-03..2026-03-19"]),
+            ("since March", &["2026-03-01..2026-03-19"]),
+            ("since 2 days ago", &["2026-03-16..2026-03-19"]),
+            ("since 3 May 2027", &["2027-05-03..2027-05-04"]),
+            ("since it broke", &[]),
+            ("ever since. Monday", &["2026-03-16..2026-03-17"]),
+        ],
+    );
+}
+
+#[test]
 fn last_past_and_this_are_distinguished() {
     check_find(
         UTC,
@@ -188,7 +207,7 @@ fn dates_are_found() {
             ("2023-05-07", &["2023-05-07..2023-05-08"]),
             ("(2023/05/07).", &["2023-05-07..2023-05-08"]),
             ("2023-05-07T10:11:12Z panic", &["2023-05-07..2023-05-08"]),
-            ("since 2023-05", &["2023-05-01..2023-06-01"]),
+            ("since 2023-05", &["2023-05-01..2026-03-19"]),
             ("2023-13", &[]),
             ("2023-02-30", &[]),
             ("CVE-2023-05", &[]),
@@ -212,7 +231,7 @@ fn months_are_distinguished_from_verbs() {
             ("last March", &["2025-03-01..2025-04-01"]),
             ("this March", &["2026-03-01..2026-04-01"]),
             ("the end of May", &["month 5"]),
-            ("since May", &["month 5"]),
+            ("since May", &["2025-05-01..2026-03-19"]),
             ("between March and May", &["month 3", "month 5"]),
             ("mid-March", &["month 3"]),
             ("in early May", &["month 5"]),
