@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::command_kind::command_kind;
+use super::script::is_interpreter;
 use super::shell::{ShellOperator, SimpleCommand};
 use super::tables::{
     FLAGS_WITH_VALUE, FORMATTING_FLAGS, INTERPRETERS, MUTATING_PROGRAMS, MUTATING_SUBCOMMANDS, PARTIAL_OUTPUT_PROGRAMS,
@@ -74,6 +75,23 @@ impl CommandLine {
         &self.commands[self.main]
     }
 
+    /// The call of a tool that runs code. `mark` is put before it, so that it is not taken for a program.
+    pub(super) fn of_code(tool: &str, code: &str, mark: &str) -> Self {
+        let name = tool.trim_start_matches("mcp__").replace("__", " ");
+        let command = ShellCommand {
+            text: name.clone(),
+            name,
+            arguments: vec!["-c".to_owned(), code.to_owned()],
+            prefix_words: vec![mark.to_owned()],
+            class: CommandClass::Check,
+            output: None,
+            folder: None,
+            is_certain: true,
+            is_alternative: false,
+        };
+        Self { commands: vec![command], main: 0, folder: None, exit: ExitVisibility::Visible, is_filtered: false }
+    }
+
     /// The same line with the wrapper as its main command, if this message is a failure of the wrapper itself.
     pub(super) fn charged_to_wrapper(&self, message: &str) -> Option<Self> {
         failed_wrapper(&self.main().prefix_words, message).map(|wrapper| self.with_main_wrapper(wrapper))
@@ -103,7 +121,7 @@ pub(super) fn parse_command_line(line: &str) -> Option<CommandLine> {
     let mut indexes = Vec::new();
     let mut folder = None;
     for (index, simple) in simples.iter().enumerate() {
-        if simple.operator == ShellOperator::Pipe {
+        if simple.operator == ShellOperator::Pipe && !runs_piped_script(commands.last(), simple) {
             stop_found_processes(commands.last_mut(), simple);
             continue;
         }
@@ -134,6 +152,18 @@ pub(super) fn parse_command_line(line: &str) -> Option<CommandLine> {
     commands[main].is_certain |= exit == ExitVisibility::Hidden && !is_conditional(indexes[main]);
     let folder = commands[main].folder.take().or(folder);
     Some(CommandLine { commands, main, folder, exit, is_filtered })
+}
+
+/// Whether a script processes what a command before it only reads: `cat a.json | python3 -c '…'`. The script is what
+/// fails.
+fn runs_piped_script(before: Option<&ShellCommand>, simple: &SimpleCommand) -> bool {
+    let is_read = before.is_some_and(|before| {
+        before.class == CommandClass::ReadOnly || matches!(before.name.as_str(), "curl" | "wget" | "git show")
+    });
+    let (program, flag) = (simple.words.first(), simple.words.get(1));
+    is_read
+        && program.is_some_and(|program| is_interpreter(program.rsplit('/').next().unwrap_or(program)))
+        && flag.is_some_and(|flag| matches!(flag.as_str(), "-c" | "-e"))
 }
 
 /// `lsof -ti:3000 | xargs kill` stops processes, though its first command only reads.

@@ -25,6 +25,7 @@ mod shell_keywords;
 mod sink;
 mod steps;
 mod tables;
+mod word_counts;
 mod work;
 mod wrappers;
 

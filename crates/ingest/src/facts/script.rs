@@ -6,15 +6,18 @@ use rethread_model::clip;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::pattern::CuePattern;
+use super::tables::INTERPRETERS;
 
 /// Maximum length of a stored command, in characters.
 const MAX_SCRIPT_CHARS: usize = 1500;
+/// Maximum length of a stored script that is written into a call, in characters.
+const MAX_INLINE_CHARS: usize = 1200;
 /// Longer quoted texts are replaced by their beginning and a hash.
 const MAX_QUOTED_CHARS: usize = 200;
 const KEPT_QUOTED_CHARS: usize = 120;
 
 /// Shortens a command: the contents of here documents and long quoted texts are replaced by a hash, so that two
-/// different commands stay different.
+/// different commands stay different. A script for an interpreter is what the command does, and is kept beside its hash.
 pub(crate) fn shorten_script(command: &str) -> String {
     static HERE: LazyLock<Option<CuePattern>> =
         LazyLock::new(|| CuePattern::new(r#"<<-?[ \t]*\\?['"]?([A-Za-z0-9_]+)['"]?"#));
@@ -44,6 +47,10 @@ pub(crate) fn shorten_script(command: &str) -> String {
             }
             None => out.extend([before, "<<", mark, "#", &hash, after]),
         }
+        let text = body.join("\n");
+        if runs_interpreter(before) && text.len() <= MAX_INLINE_CHARS {
+            out.extend([" '", &text.replace('\'', "’"), "'"]);
+        }
         out.push('\n');
     }
     clip(shorten_quoted_texts(out.trim_end()).as_str(), MAX_SCRIPT_CHARS).into_owned()
@@ -58,7 +65,8 @@ fn shorten_quoted_texts(text: &str) -> String {
         let Some(end) = find_closing_quote(inside, quote) else { break };
         out.push_str(&rest[..=at]);
         let quoted = &inside[..end];
-        if !runs_script(&rest[..at]) && quoted.chars().count() > MAX_QUOTED_CHARS {
+        let limit = if runs_script(&rest[..at]) { MAX_INLINE_CHARS } else { MAX_QUOTED_CHARS };
+        if quoted.chars().count() > limit {
             let kept: String = quoted.chars().take(KEPT_QUOTED_CHARS).collect();
             out.extend([&kept, "… #", &hash(quoted)]);
         } else {
@@ -71,11 +79,24 @@ fn shorten_quoted_texts(text: &str) -> String {
     out
 }
 
-/// Whether a quoted text after this is a script of its own, as in `bash -lc "…"`.
+/// Whether a quoted text after this is a script of its own, as in `bash -lc "…"` and `python3 -c '…'`.
 fn runs_script(before: &str) -> bool {
-    let mut words = before.split_whitespace().rev();
-    let is_flag = words.next().is_some_and(|word| word.starts_with('-') && word.ends_with('c'));
-    is_flag && words.next().is_some_and(|word| word.ends_with("sh"))
+    let (rest, flag) = before.trim_end().rsplit_once(char::is_whitespace).unwrap_or(("", ""));
+    let is_here_document = flag.starts_with("<<") && flag.contains('#');
+    is_here_document
+        || flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with(['c', 'e', 'p']) && runs_interpreter(rest)
+}
+
+/// Whether the last command of a text is an interpreter, with flags at most.
+fn runs_interpreter(before: &str) -> bool {
+    let last = before.rsplit(['|', ';', '&', '\n', '(']).next().unwrap_or_default();
+    let mut words = last.split_whitespace().rev().skip_while(|word| word.starts_with('-'));
+    words.next().is_some_and(|program| is_interpreter(program.rsplit('/').next().unwrap_or(program)))
+}
+
+/// Whether a program runs scripts, whatever its version: `python3.11`.
+pub(super) fn is_interpreter(program: &str) -> bool {
+    INTERPRETERS.contains(program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
 }
 
 /// The offset of the closing quote.
@@ -117,9 +138,18 @@ mod tests {
 
     #[test]
     fn long_quoted_texts_are_distinguished_by_a_hash() {
-        let script = |end: &str| shorten_script(&format!("python3 -c \"{}{end}\" --fast", "x = 1; ".repeat(60)));
+        let script = |end: &str| shorten_script(&format!("git commit -m \"{}{end}\" --fast", "x = 1; ".repeat(60)));
         assert_ne!(script("a"), script("b"));
         assert!(script("a").ends_with("\" --fast") && script("a").len() < 250);
+    }
+
+    #[test]
+    fn scripts_of_interpreters_are_kept() {
+        let text = "print(1)\n".repeat(40);
+        assert!(shorten_script(&format!("cat a | python3 -c '{text}' | head")).contains(&text));
+        let here = shorten_script(&format!("cd x && python3 - <<'EOF'\n{text}it's\nEOF\nls"));
+        assert!(here.contains("python3 - <<EOF#") && here.contains("it’s'\nls"), "{here}");
+        assert!(!shorten_script(&format!("cat > a.py <<'EOF'\n{text}EOF")).contains("print"));
     }
 
     proptest::proptest! {

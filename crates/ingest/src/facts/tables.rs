@@ -64,6 +64,13 @@ pub(super) static INTERPRETERS: WordTable = WordTable::new(
     "python, python2, python3, node, ruby, bash, sh, zsh, tsx, ts-node, perl, php, deno, bun, Rscript, java",
 );
 
+/// Words with which a task begins that only looks at something.
+pub(super) static RESEARCH_WORDS: WordTable = WordTable::new(
+    "explore, review, re-review, analyze, analyse, research, find, investigate, inspect, search, plan, understand, \
+     check, audit, summarize, map, trace, study, read, verify, examine, look, locate, list, identify, compare, evaluate, \
+     assess, describe, explain, scan, survey",
+);
+
 /// Programs that only read.
 pub(super) static READ_ONLY_PROGRAMS: WordTable = WordTable::new(
     "command, ls, cat, bat, grep, egrep, fgrep, rg, ag, ack, find, fd, head, tail, less, more, wc, which, whereis, \

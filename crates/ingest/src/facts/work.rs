@@ -7,7 +7,7 @@ use super::command::{CommandClass, CommandLine, ExitVisibility, ShellCommand, pa
 use super::command_kind::{command_kind, is_file_utility, may_run_forever};
 use super::diagnoses::DiagnosedError;
 use super::errors::{failure_line, is_agent_message, is_missing_folder, is_timeout};
-use super::fixes::{FixTracker, is_bypass_command};
+use super::fixes::{CODE_TOOL, FixTracker, is_bypass_command};
 use super::pasted_console::pasted_commands;
 use super::sink::{FactSink, command_entity, file_entity, observed_fact};
 use super::steps::{StepRecorder, StepResult};
@@ -26,6 +26,9 @@ pub(super) struct WorkState {
     fixes: FixTracker,
     /// The branch most recently switched to.
     branch: Option<String>,
+    /// The command that a human ran last, until the next entry shows whether it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_command: Option<String>,
 }
 
 /// Extracts the facts of one span.
@@ -53,6 +56,7 @@ impl<'a> WorkExtractor<'a> {
 
     /// Adds the next entry.
     pub(super) fn push(&mut self, entry: &'a Entry, sink: &mut FactSink) {
+        self.extract_user_command(entry, sink);
         match (entry.kind, &entry.tool) {
             (EntryKind::Prompt | EntryKind::Answer, _) => {
                 self.state.fixes.record_prompt(&entry.text, entry, sink);
@@ -72,6 +76,31 @@ impl<'a> WorkExtractor<'a> {
     /// Adds the fact about the order of steps.
     pub(super) fn finish(self, sink: &mut FactSink) {
         self.steps.finish(sink);
+    }
+
+    /// Follows commands that a human ran with `!`. Some agents store a failure with the command, others after it; a
+    /// command that no failure follows succeeded.
+    fn extract_user_command(&mut self, entry: &'a Entry, sink: &mut FactSink) {
+        let is_shell = entry.kind == EntryKind::Shell;
+        let called = entry.text.strip_prefix("! ").filter(|_| is_shell);
+        if let Some(command) = self.state.user_command.take()
+            && let Some(line) = parse_command_line(&command)
+        {
+            match called {
+                None if is_shell => self.state.fixes.record_failure(&line, &command, &entry.text, entry, sink),
+                _ => self.state.fixes.record_success(&line, &command, None, entry, sink),
+            }
+        }
+        let Some(called) = called else { return };
+        let (called, message) = called.split_once('\n').unwrap_or((called, ""));
+        let (command, code) = called.rsplit_once(" (exit ").unwrap_or((called, ""));
+        match parse_command_line(command) {
+            Some(line) if !message.is_empty() => {
+                self.state.fixes.record_failure(&line, command, message, entry, sink);
+            }
+            _ if code.is_empty() => self.state.user_command = Some(command.to_owned()),
+            _ => {}
+        }
     }
 
     /// Follows commands that a human ran and pasted with their output.
@@ -95,15 +124,30 @@ impl<'a> WorkExtractor<'a> {
             Some(kind @ (ToolKind::Read | ToolKind::Edit | ToolKind::Write)) if outcome.status == ToolStatus::Ok => {
                 self.extract_file_access(kind, tool, entry, sink);
             }
+            Some(ToolKind::Mcp) if tool.body.is_some() => self.extract_code_call(tool, outcome, entry, sink),
             Some(kind) => {
                 if kind == ToolKind::Agent {
-                    self.state.fixes.record_subagent(entry.location.line);
+                    self.state.fixes.record_subagent(&tool.target, entry.location.line);
                 }
                 if outcome.status == ToolStatus::Ok {
                     self.steps.add_tool(kind);
                 }
             }
             None => {}
+        }
+    }
+
+    /// Follows a call that hands code to a tool, such as a notebook, a browser or a database.
+    fn extract_code_call(&mut self, tool: &ToolUse, outcome: &ToolOutcome, entry: &Entry, sink: &mut FactSink) {
+        let code = tool.body.as_deref().unwrap_or_default();
+        let line = CommandLine::of_code(&tool.name, code, CODE_TOOL);
+        let message = outcome.error.as_deref().unwrap_or_default();
+        match outcome.status {
+            ToolStatus::Error if !is_agent_message(message, outcome.exit_code) => {
+                self.state.fixes.record_failure(&line, code, message, entry, sink);
+            }
+            ToolStatus::Ok => self.state.fixes.record_success(&line, code, None, entry, sink),
+            _ => {}
         }
     }
 

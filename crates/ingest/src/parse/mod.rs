@@ -16,8 +16,10 @@ mod repair;
 mod shell_report;
 mod tool;
 mod tool_arguments;
+pub(crate) mod user_shell;
 pub(crate) mod user_text;
 
+pub(crate) use change::describe_change;
 pub use machine_text::is_machine_prompt;
 pub use shell_report::ShellReport;
 pub(crate) use tool::describe_tool;

@@ -10,6 +10,8 @@ use crate::Redactor;
 use crate::facts::shorten_script;
 
 const MAX_TARGET_CHARS: usize = 400;
+/// Maximum length of code that a call runs, in characters.
+const MAX_CODE_CHARS: usize = 2000;
 
 /// Tool names of all agents, in lower case. Other tools are `Mcp` by prefix, or `Other`.
 const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
@@ -207,7 +209,8 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
     let primary = arguments.primary(kind);
     let paths = arguments.paths(quoted.as_deref());
     let first_path = || paths.first().cloned().filter(|_| kind.changes_files() || kind == ToolKind::Read);
-    let target = primary.and_then(|key| arguments.text(key)).or_else(first_path).unwrap_or_default();
+    let task = || arguments.delegated_task().filter(|_| kind == ToolKind::Agent);
+    let target = primary.and_then(|key| arguments.text(key)).or_else(task).or_else(first_path).unwrap_or_default();
     // Redact before cutting: half a key would not match the rules.
     let (target, body) = if kind == ToolKind::Command {
         let command = sink.redact(target);
@@ -217,8 +220,13 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
         (line, script)
     } else {
         let target = clip(&sink.redact(first_line(&target).to_owned()), MAX_TARGET_CHARS).into_owned();
-        let is_shown = kind == ToolKind::Edit && sink.filter.keep_tool_structure;
-        let change = if is_shown { describe_edit(text, paths.len() > 1, sink) } else { None };
+        let change = match kind {
+            _ if !sink.filter.keep_tool_structure => None,
+            ToolKind::Edit => describe_edit(text, paths.len() > 1, sink),
+            // Code for a server of tools is what the call runs.
+            ToolKind::Mcp => arguments.code().map(|code| clip(&sink.redact(code), MAX_CODE_CHARS).into_owned()),
+            _ => None,
+        };
         (target, change.filter(|change| !may_hold_secret(&paths, change)))
     };
     let mut tool = ToolUse {
@@ -312,6 +320,16 @@ mod tests {
             "Task",
             r#"{"prompt":"long","description":"look around"}"#,
             (ToolKind::Agent, "Task look around", "prompt=long", &[]),
+        );
+        check(
+            "spawn_pi",
+            r#"{"tasks":[{"role":"worker","prompt":"Fix the imports\nof all"}]}"#,
+            (
+                ToolKind::Agent,
+                "spawn_pi Fix the imports",
+                r#"tasks=[{"role":"worker","prompt":"Fix the imports\nof all"}]"#,
+                &[],
+            ),
         );
     }
 

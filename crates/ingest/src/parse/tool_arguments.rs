@@ -168,6 +168,24 @@ impl ToolArguments<'_> {
         found.copied()
     }
 
+    /// The code that a call hands to a tool.
+    pub(super) fn code(&self) -> Option<String> {
+        ["code", "script", "sql", "function", "expression"].iter().find_map(|key| self.text(key))
+    }
+
+    /// What a sub-agent is asked to do, if no primary argument says it: a message, or the first of several tasks.
+    pub(super) fn delegated_task(&self) -> Option<String> {
+        const KEYS: [&str; 5] = ["description", "task", "prompt", "message", "instructions"];
+        let listed = |raw: &RawValue| -> Option<String> {
+            let Value::Array(tasks) = serde_json::from_str(raw.get()).ok()? else { return None };
+            let task = tasks.into_iter().next()?;
+            let named = KEYS.iter().find_map(|key| task.get(key)?.as_str());
+            named.or(task.as_str()).map(str::to_owned)
+        };
+        let own = KEYS.iter().find_map(|key| self.text(key));
+        own.or_else(|| ["tasks", "agents"].iter().find_map(|key| listed(self.get(key)?)))
+    }
+
     /// The paths in the arguments, and those in a patch: as an argument or, without a name, in place of all arguments.
     pub(super) fn paths(&self, unnamed: Option<&str>) -> Vec<String> {
         let single = PATH_KEYS.iter().filter_map(|key| serde_json::from_str::<String>(self.get(key)?.get()).ok());

@@ -6,6 +6,7 @@ use rethread_model::{EntryKind, INJECTION_TAG};
 
 use super::machine_text::{notice_text, strip_hint, strip_leading_output};
 use super::own_text::{HOOK_TAGS, without_own_text};
+use super::user_shell::{COMMAND_MARK, failure_of_output};
 
 /// Tags that agents and hooks add to a human's text; they are removed before the text is classified.
 const ADDED_TAGS: [&str; 7] = [
@@ -23,7 +24,10 @@ pub(crate) fn classify(text: &str) -> Option<(EntryKind, String)> {
     let text = strip_added_tags(strip_hint(text));
     let typed = strip_leading_output(&text);
     let trimmed = typed.trim();
-    if trimmed.is_empty() || trimmed == "(no content)" {
+    if trimmed.is_empty() {
+        return failure_of_output(&text).map(|message| (EntryKind::Shell, message));
+    }
+    if trimmed == "(no content)" {
         return None;
     }
     if let Some((marker, after)) = split_interruption(trimmed) {
@@ -34,7 +38,7 @@ pub(crate) fn classify(text: &str) -> Option<(EntryKind, String)> {
         return Some((EntryKind::Notice, notice.to_owned()));
     }
     if let Some(command) = leading_tag_content(trimmed, "bash-input") {
-        return Some((EntryKind::Shell, format!("! {}", command.trim())));
+        return Some((EntryKind::Shell, format!("{COMMAND_MARK}{}", command.trim())));
     }
     if let Some(note) = leading_tag_content(trimmed, "user-memory-input") {
         return Some((EntryKind::Note, format!("# {}", note.trim())));

@@ -96,6 +96,7 @@ fn take_step(entries: &mut Vec<Entry>, name: &str, text: &str) {
     match name {
         "user" => push(entries, EntryKind::Prompt, text, None),
         "said" => push(entries, EntryKind::AssistantText, text, None),
+        "shell" => push(entries, EntryKind::Shell, text, None),
         "run" => call(entries, ToolKind::Command, "Bash", text, false),
         "edit" => {
             let (path, change) = text.split_once(" :: ").map_or((text, None), |(path, change)| (path, Some(change)));
@@ -110,7 +111,12 @@ fn take_step(entries: &mut Vec<Entry>, name: &str, text: &str) {
         "read" => call(entries, ToolKind::Read, "Read", text, true),
         "search" => call(entries, ToolKind::Search, "Grep", text, true),
         "web" => call(entries, ToolKind::Web, "WebFetch", text, false),
-        "mcp" => call(entries, ToolKind::Mcp, text, text, false),
+        "mcp" => {
+            let (name, code) = text.split_once(" :: ").map_or((text, None), |(name, code)| (name, Some(code)));
+            call(entries, ToolKind::Mcp, name, name, false);
+            let tool = entries.last_mut().and_then(|entry| entry.tool.as_mut()).unwrap();
+            tool.body = code.map(str::to_owned);
+        }
         "edit-fail" => {
             let (path, error) = text.split_once(" :: ").unwrap();
             call(entries, ToolKind::Edit, "Edit", path, true);

@@ -286,7 +286,7 @@ fn is_attachment(block: &crate::parse::content::MessageBlock<'_>) -> bool {
 fn add_user_text(text: UserText, header: &RolloutHeader, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     match text {
         UserText::Typed(text) => add_prompt(text, header, out, sink),
-        UserText::Shell(command) => out.add_text(EntryKind::Shell, format!("! {command}"), None, sink),
+        UserText::Shell(text) => out.add_text(EntryKind::Shell, text, None, sink),
         UserText::Notice(report) => {
             let report = sink.redact(one_line(&report));
             out.add_text(EntryKind::Notice, clip(&report, MAX_INJECTED_CHARS).into_owned(), None, sink);

@@ -1,6 +1,8 @@
 //! Separates what a human typed from the texts that Codex sends to the model in the user's place.
 
 use crate::parse::content::MessageContent;
+use crate::parse::outcome::labeled_code;
+use crate::parse::user_shell::shell_text;
 use crate::parse::user_text::{strip_added_tags, tag_content};
 
 /// First words of texts that Codex writes.
@@ -28,7 +30,7 @@ const EDITOR_PREFIXES: [&str; 2] = ["# Context from my IDE setup", "# Files ment
 pub(super) enum UserText {
     /// The user's words.
     Typed(String),
-    /// A command that the user ran with `!`.
+    /// A command that the user ran with `!`, as it is stored.
     Shell(String),
     /// What a sub-agent reports.
     Notice(String),
@@ -57,8 +59,11 @@ pub(super) fn judge_message(content: &MessageContent<'_>) -> UserText {
 /// Judges one text.
 pub(super) fn judge(text: &str) -> UserText {
     let trimmed = text.trim();
-    if let Some(command) = trimmed.starts_with("<user_shell_command>").then(|| tag_content(trimmed, "command")) {
-        return command.map_or(UserText::Codex, |command| UserText::Shell(command.trim().to_owned()));
+    if trimmed.starts_with("<user_shell_command>") {
+        let Some(command) = tag_content(trimmed, "command") else { return UserText::Codex };
+        let result = tag_content(trimmed, "result").unwrap_or_default();
+        let code = labeled_code(result.lines(), "Exit code");
+        return UserText::Shell(shell_text(command, code, result));
     }
     if trimmed.starts_with("<subagent_notification>") {
         let report = tag_content(trimmed, "subagent_notification").unwrap_or_default();
@@ -123,7 +128,11 @@ mod tests {
             ("what is \"## My request for Codex:\"?", typed("what is \"## My request for Codex:\"?")),
             (
                 "<user_shell_command>\n<command>\nls\n</command>\n<result>\na\n</result>",
-                UserText::Shell("ls".to_owned()),
+                UserText::Shell("! ls".to_owned()),
+            ),
+            (
+                "<user_shell_command>\n<command>\nmake\n</command>\n<result>\nExit code: 2\nOutput:\nerror: no rule\n</result>",
+                UserText::Shell("! make (exit 2)\nerror: no rule".to_owned()),
             ),
             ("<subagent_notification>\n{}\n</subagent_notification>", UserText::Notice("{}".to_owned())),
             ("<rethread-context>x</rethread-context>", UserText::Codex),

@@ -10,6 +10,7 @@ use crate::parse::lenient::{
     LenientBool, LenientNumber, LenientObject, LenientText, LenientTimestamp, parse_or_default,
 };
 use crate::parse::outcome::outcome_with_code;
+use crate::parse::user_shell::shell_text;
 use crate::parse::{ParseContext, TextSink, tool_kind};
 use crate::{EventBody, TitleRank, TranscriptEvent};
 
@@ -81,6 +82,8 @@ struct PartData<'a> {
     is_error: LenientBool,
     #[serde(borrow)]
     command: LenientText<'a>,
+    #[serde(borrow)]
+    output: LenientText<'a>,
     exit_code: LenientNumber,
     #[serde(borrow)]
     reason: LenientText<'a>,
@@ -165,8 +168,9 @@ fn add_user(parts: Vec<CrushPart<'_>>, is_subagent: bool, out: &mut EventBuilder
 
 /// A command that the user ran with `!`.
 fn add_shell(data: &PartData<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
-    let code = data.exit_code.0.filter(|code| *code != 0.0).map_or(String::new(), |code| format!(" (exit {code})"));
-    out.add_text(EntryKind::Shell, format!("! {}{code}", data.command.as_str()), None, sink);
+    let code = data.exit_code.0.map(|code| code as i32);
+    let text = shell_text(data.command.as_str(), code, data.output.as_str());
+    out.add_text(EntryKind::Shell, text, None, sink);
 }
 
 fn add_assistant(

@@ -13,6 +13,7 @@ use crate::parse::gemini_parts::{
     GeminiParts, GeminiUsage, HOOK_TAG, ToolReport, function_outcome, human_answers, without_referenced_files,
 };
 use crate::parse::lenient::{LenientObject, LenientText, parse_or_default};
+use crate::parse::user_shell::shell_text;
 use crate::parse::user_text::strip_tag;
 use crate::parse::{ParseContext, TextSink, content_id};
 use crate::{EventBody, SessionHeader, TitleRank, TranscriptEvent, UndoStep};
@@ -224,8 +225,8 @@ fn add_user(record: &GeminiRecord<'_>, is_subagent: bool, out: &mut EventBuilder
     let text = typed_text(typed);
     if CONTINUE_REQUESTS.contains(&text.trim()) || (is_subagent && text.contains(FINISH_REQUEST)) {
         out.add_injected(&text, sink);
-    } else if let Some(command) = text.strip_prefix(SHELL_COMMAND).and_then(|rest| rest.split("\n```").next()) {
-        out.add_text(EntryKind::Shell, format!("! {}", command.trim()), None, sink);
+    } else if let Some((command, output)) = text.strip_prefix(SHELL_COMMAND).map(split_shell_command) {
+        out.add_text(EntryKind::Shell, shell_text(command, None, output), None, sink);
     } else if text.trim_start().starts_with("<state_snapshot>") {
         out.add_text(EntryKind::Summary, text, None, sink);
     } else if !text.trim().is_empty() {
@@ -343,4 +344,8 @@ fn add_call(call: GeminiToolCall<'_>, number: usize, message: &str, out: &mut Ev
         outcome.status = ToolStatus::Rejected;
     }
     out.push(EventBody::ToolResult { call_id, outcome, answer });
+}
+/// The command that a human ran, and the text after it with its output.
+fn split_shell_command(text: &str) -> (&str, &str) {
+    text.split_once("\n```").unwrap_or((text, ""))
 }

@@ -9,6 +9,7 @@ use super::tools::{ToolState, add_tool};
 use crate::parse::TextSink;
 use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientNumber, LenientObject, LenientText, parse_or_default};
+use crate::parse::user_shell::shell_text;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -27,6 +28,8 @@ struct RowData<'a> {
     error: LenientObject<MessageError<'a>>,
     #[serde(borrow)]
     command: LenientText<'a>,
+    #[serde(borrow)]
+    output: LenientText<'a>,
     exit: LenientNumber,
     #[serde(borrow)]
     name: LenientText<'a>,
@@ -73,8 +76,8 @@ pub(super) fn add_row(
         "user" => out.add_user_text(data.text.as_str(), is_subagent, sink),
         "assistant" => add_assistant(data, is_unfinished, out, sink),
         "shell" if !is_unfinished => {
-            let code = data.exit.0.filter(|code| *code != 0.0).map_or(String::new(), |code| format!(" (exit {code})"));
-            out.add_text(EntryKind::Shell, format!("! {}{code}", data.command.as_str()), None, sink);
+            let code = data.exit.0.map(|code| code as i32);
+            out.add_text(EntryKind::Shell, shell_text(data.command.as_str(), code, data.output.as_str()), None, sink);
         }
         "skill" => out.add_text(EntryKind::Command, format!("/{}", data.name.as_str()), None, sink),
         "compaction" if !is_unfinished => {

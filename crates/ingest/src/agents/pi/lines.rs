@@ -11,6 +11,7 @@ use crate::parse::lenient::{
 };
 use crate::parse::machine_text::{notice_text, replace_attached_files, split_skill};
 use crate::parse::outcome::outcome_with_code;
+use crate::parse::user_shell::shell_text;
 use crate::parse::{ParseContext, TextSink, content_id, tool_kind, user_text};
 use crate::{EventBody, SessionHeader, TitleRank, TranscriptEvent};
 
@@ -76,6 +77,8 @@ pub(in crate::agents) struct PiMessage<'a> {
     details: LenientObject<ResultDetails<'a>>,
     #[serde(borrow)]
     command: LenientText<'a>,
+    #[serde(borrow)]
+    output: LenientText<'a>,
     exit_code: LenientNumber,
     #[serde(borrow)]
     custom_type: LenientText<'a>,
@@ -175,9 +178,9 @@ pub(in crate::agents) fn add_message(
         "assistant" => add_assistant(message, out, sink),
         "toolResult" => add_result(message, out, sink),
         "bashExecution" => {
-            let code =
-                message.exit_code.0.filter(|code| *code != 0.0).map_or(String::new(), |code| format!(" (exit {code})"));
-            out.add_text(EntryKind::Shell, format!("! {}{code}", message.command.as_str()), None, sink);
+            let code = message.exit_code.0.map(|code| code as i32);
+            let text = shell_text(message.command.as_str(), code, message.output.as_str());
+            out.add_text(EntryKind::Shell, text, None, sink);
         }
         "custom" | "hookMessage" => add_custom(&message.custom_type, &parse_or_default(message.content), out, sink),
         "branchSummary" | "compactionSummary" => {

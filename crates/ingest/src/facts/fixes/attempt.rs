@@ -25,6 +25,9 @@ pub(super) struct FixAttempt {
     pub(super) files: Vec<String>,
     /// Whether it is clear that one of these changes made the difference.
     pub(super) is_clear: bool,
+    /// Whether they name what the error names.
+    #[serde(default)]
+    pub(super) is_related: bool,
 }
 
 /// Selects the likely fix. `None` if no change was made, or if it may be that only a check was switched off.
@@ -54,12 +57,16 @@ pub(super) fn select_attempt(
     let mut places: Vec<String> = chosen.iter().map(|change| place(change)).collect();
     places.sort_unstable();
     places.dedup();
-    let has_subagent = changes.iter().any(|change| change.kind == ChangeKind::Hidden && change.what.is_empty());
+    let is_chosen = |change: &AttemptedChange| chosen.iter().any(|one| one.number == change.number);
+    let has_subagent = changes.iter().any(|change| change.kind == ChangeKind::Delegated && !is_chosen(change));
     let is_clear = match best {
         Likelihood::Related => places.len() <= MAX_CLEAR_PLACES,
         Likelihood::Likely => places.len() <= MAX_CLEAR_PLACES && is_complete && !has_subagent,
-        // With several commands of this sort, any of them may have been a look around.
-        Likelihood::Possible => places.len() == 1 && is_complete && !has_subagent,
+        // With several commands of this sort, any of them may have been a look around. Sub-agents had a task.
+        Likelihood::Possible => {
+            let are_tasks = chosen.iter().all(|change| change.kind == ChangeKind::Delegated);
+            (places.len() == 1 || (are_tasks && places.len() <= MAX_CLEAR_PLACES)) && is_complete && !has_subagent
+        }
         Likelihood::Unlikely | Likelihood::Unknown => false,
     };
     let mut lines: Vec<u64> = chosen.iter().map(|change| change.line).collect();
@@ -67,7 +74,8 @@ pub(super) fn select_attempt(
     let is_file = |change: &&&AttemptedChange| matches!(change.kind, ChangeKind::Edited | ChangeKind::Wrote);
     let mut files: Vec<String> = chosen.iter().filter(is_file).map(|change| change.what.clone()).collect();
     files.dedup();
-    Some(FixAttempt { detail: describe(&chosen, words), lines, files, is_clear })
+    let is_related = best == Likelihood::Related;
+    Some(FixAttempt { detail: describe(&chosen, words), lines, files, is_clear, is_related })
 }
 
 /// The changes without those that were taken back, or that a new version of the file replaced.

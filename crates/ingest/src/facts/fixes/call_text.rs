@@ -33,7 +33,7 @@ pub(super) fn other_call(line: &CommandLine, script: &str, message: &str) -> Str
 
 /// A command without the marks of texts that are not stored.
 fn without_hashes(called: &str) -> String {
-    static HASH: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"(<<\w+|… ?)#[0-9a-f]{8}\b"));
+    static HASH: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"(<<\w+|… ?)#[0-9a-f]{8}\b(?: '[^']*'?)?"));
     HASH.replace_all(called, "${1}").into_owned()
 }
 
@@ -51,6 +51,7 @@ mod tests {
             ("python3 a.py", "SyntaxError: invalid syntax", "ran `python3 a.py` instead"),
             ("python3 -c \"\nimport a\nprint(a)\"", "x", "ran `python3 -c \" import a print(a)\"` instead"),
             ("python3 <<EOF#1a2b3c4d", "x", "ran `python3 <<EOF` instead"),
+            ("python3 <<EOF#1a2b3c4d 'import a\nprint(a)'", "x", "ran `python3 <<EOF` instead"),
         ] {
             assert_eq!(other_call(&parse_command_line(script).unwrap(), script, message), expected);
         }

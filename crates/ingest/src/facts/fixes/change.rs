@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::command::{CommandClass, ShellCommand};
 use super::bypass::{is_bypass_command, is_bypass_edit};
+use super::inline_script::{inline_script, only_looks};
 use super::relation::ErrorWords;
 use super::verifies;
 
@@ -38,7 +39,9 @@ pub(super) enum ChangeKind {
     Ran,
     /// A command that may have changed something.
     RanOther,
-    /// A script without a name, or a sub-agent: what it did is unknown.
+    /// A sub-agent was given a task. What it changed is not known, only what for.
+    Delegated,
+    /// A script without a name: what it did is unknown.
     Hidden,
 }
 
@@ -62,6 +65,7 @@ impl AttemptedChange {
     pub(super) fn is_bypass(&self) -> bool {
         match self.kind {
             ChangeKind::Edited | ChangeKind::Wrote => is_bypass_edit(&self.what, &self.pieces),
+            ChangeKind::Delegated => false,
             _ => is_bypass_command(&self.what),
         }
     }
@@ -92,7 +96,7 @@ impl AttemptedChange {
                     && words.next().is_some_and(|word| word.ends_with(path))
                     && words.next().is_none()
             }
-            ChangeKind::RanOther | ChangeKind::Hidden => false,
+            ChangeKind::RanOther | ChangeKind::Delegated | ChangeKind::Hidden => false,
         }
     }
 
@@ -100,6 +104,7 @@ impl AttemptedChange {
     pub(super) fn likelihood(&self, failed: &str, words: &ErrorWords) -> Likelihood {
         match self.kind {
             ChangeKind::Hidden => Likelihood::Unknown,
+            ChangeKind::Delegated if self.what.is_empty() => Likelihood::Unknown,
             ChangeKind::Edited | ChangeKind::Wrote if words.name_file(&self.what) || words.occur_in(&self.pieces) => {
                 Likelihood::Related
             }
@@ -109,7 +114,7 @@ impl AttemptedChange {
             ChangeKind::Ran | ChangeKind::RanOther if is_bookkeeping(&self.what, failed) => Likelihood::Unlikely,
             ChangeKind::Ran if words.occur_in(&self.what) => Likelihood::Related,
             ChangeKind::Edited | ChangeKind::Wrote | ChangeKind::Ran => Likelihood::Likely,
-            ChangeKind::RanOther => Likelihood::Possible,
+            ChangeKind::RanOther | ChangeKind::Delegated => Likelihood::Possible,
         }
     }
 
@@ -124,6 +129,7 @@ impl AttemptedChange {
             }
             ChangeKind::Edited => vec![format!("edited {}", self.what)],
             ChangeKind::Wrote => vec![format!("wrote {}", self.what)],
+            ChangeKind::Delegated => vec![format!("sub-agent: {}", clip(&self.what, MAX_COMMAND_CHARS))],
             _ => vec![format!("ran `{}`", clip(&self.what, MAX_COMMAND_CHARS))],
         }
     }
@@ -137,14 +143,11 @@ pub(super) fn change_kind(command: &ShellCommand) -> Option<ChangeKind> {
         let is_number = command.arguments.iter().any(|word| is_process_id(word));
         return Some(if is_number { ChangeKind::RanOther } else { ChangeKind::Ran });
     }
-    let is_inline = command.arguments.iter().any(|word| matches!(word.as_str(), "-c" | "-e" | "-" | "-p"))
-        && ["python", "node", "ruby", "perl", "bash", "sh", "php", "bun", "deno", "tsx"]
-            .iter()
-            .any(|known| name.starts_with(known));
-    if is_inline && only_looks(&command.text) {
+    let inline = inline_script(command);
+    if inline.is_some_and(only_looks) {
         return None;
     }
-    if is_inline || (command.text.contains("<<") && !matches!(name, "cat" | "tee")) {
+    if inline.is_some() || (command.text.contains("<<") && !matches!(name, "cat" | "tee")) {
         return Some(ChangeKind::Hidden);
     }
     // Requests and queries look at something.
@@ -159,38 +162,6 @@ pub(super) fn change_kind(command: &ShellCommand) -> Option<ChangeKind> {
         CommandClass::Check if verifies(command) => None,
         CommandClass::Check => Some(ChangeKind::RanOther),
     }
-}
-
-/// Whether a script within a call only prints something. One that is not stored as a whole may do anything.
-fn only_looks(text: &str) -> bool {
-    const CHANGES: [&str; 24] = [
-        "open(",
-        "write",
-        "remove",
-        "unlink",
-        "rename",
-        "mkdir",
-        "rmtree",
-        "system(",
-        "subprocess",
-        "exec",
-        "spawn",
-        "popen",
-        "shutil",
-        "post(",
-        "put(",
-        "delete",
-        "insert",
-        "update",
-        "commit",
-        "save",
-        "dump",
-        "install",
-        "create",
-        "drop",
-    ];
-    let lower = text.to_ascii_lowercase();
-    lower.contains("print") && !text.contains(['…', '<', '>']) && !CHANGES.iter().any(|word| lower.contains(word))
 }
 
 /// A command without values that only meant something on that machine at that time: process and container ids.
@@ -304,17 +275,6 @@ fn is_generated(path: &str) -> bool {
 mod tests {
     use super::super::super::command::parse_command_line;
     use super::*;
-
-    #[test]
-    fn a_script_that_only_prints_changes_nothing() {
-        for (line, is_change) in [
-            ("python3 -c 'import yaml; print(yaml.__version__)'", false),
-            ("python3 -c 'import a; a.migrate()'", true),
-            ("python3 -c 'print(1); open(\"x\", \"w\").write(\"y\")'", true),
-        ] {
-            assert_eq!(change_kind(parse_command_line(line).unwrap().main()).is_some(), is_change, "{line}");
-        }
-    }
 
     #[test]
     fn ids_of_one_machine_are_left_out() {

@@ -15,11 +15,12 @@ use super::call::{
 };
 use super::change::{AttemptedChange, ChangeKind, Likelihood};
 use super::compile_error::compiles_same;
+use super::inline_script::script_correction;
 use super::inner_check::{runs_check_of_same_name, runs_same_check};
 use super::partial_run::settles_failed_part;
 use super::relation::ErrorWords;
 use super::script_call::{is_same_file, runs_other_version};
-use super::stage::came_further;
+use super::stage::{came_further, is_replaced};
 use super::{MAX_TEXT_CHARS, verifies};
 
 /// Maximum number of earlier errors of one command that disappeared one after another.
@@ -251,12 +252,17 @@ impl OpenFailure {
         if let Some(EarlierError { error, attempt, reason }) = &before {
             sink.push(self.fix_fact(error, attempt, FactState::Hypothesis, reason.clone(), entry));
         }
-        // A run that came further shows that the errors before are gone.
+        // A run that came further shows that the errors before are gone, and so does another error in the same stage
+        // after a change of what the error before names.
         let message = &self.error.message;
+        let is_gone = |one: &EarlierError| {
+            let before = &one.error.message;
+            came_further(before, message) || (one.attempt.is_related && is_replaced(before, message))
+        };
         let (gone, open): (Vec<EarlierError>, Vec<EarlierError>) = std::mem::take(&mut self.earlier)
             .into_iter()
             .chain(before)
-            .partition(|one| one.attempt.is_clear && came_further(&one.error.message, message));
+            .partition(|one| one.attempt.is_clear && is_gone(one));
         self.earlier = open;
         self.earlier.truncate(MAX_EARLIER_ERRORS);
         self.confirm(gone, entry, sink)
@@ -286,7 +292,9 @@ impl OpenFailure {
             let is_installed = || runs_check_of_same_name(&mine, later) && self.has_installed_missing_package(changes);
             is_changed && (runs_same_check(&self.error.message, &mine, &self.others, later) || is_installed())
         };
-        if shows_success(&mine, later) || is_same_check() {
+        // A script that was changed a little shows that a change fixed what the error names.
+        let is_same_script = || self.script_correction(later).is_some() && self.has_related_change(changes);
+        if shows_success(&mine, later) || is_same_check() || is_same_script() {
             let is_elsewhere = !self.is_in_folder(folder);
             let is_placed = folder.is_some() && folder != self.folder.as_deref();
             let is_prepared = later.prefix_words.iter().any(|word| !self.prefix_words.contains(word));
@@ -331,6 +339,9 @@ impl OpenFailure {
     ) -> bool {
         let mine = self.command();
         let is_near = now - self.commands <= MAX_RETRY_COMMANDS;
+        if is_near && !self.has_edit(changes) && self.script_correction(later).is_some() {
+            return true;
+        }
         let is_other_call = clip(called, MAX_TEXT_CHARS) != self.called || folder != self.folder.as_deref();
         let is_corrected = is_call_error(&self.error.signature)
             && (is_same_call(&mine, later) || is_corrected_call(&mine, later))
@@ -338,6 +349,11 @@ impl OpenFailure {
             && !self.has_related_change(changes)
             && (self.ran_nothing() || !self.has_edit(changes));
         is_near && is_other_call && (is_corrected || self.is_run_by_other_version(later, changes))
+    }
+
+    /// How the script of a later call was corrected, if the failed one ran.
+    pub(super) fn script_correction(&self, later: &ShellCommand) -> Option<String> {
+        script_correction(&self.command(), later).filter(|_| !self.ran_nothing())
     }
 
     /// Whether a later call only differs in the version of its program, and nothing was changed.
@@ -412,7 +428,7 @@ impl OpenFailure {
     /// for them stays a hypothesis.
     pub(super) fn report_other_call(&mut self, detail: String, entry: &Entry, sink: &mut FactSink) -> Vec<VerifiedFix> {
         self.earlier.clear();
-        let attempt = FixAttempt { detail, lines: Vec::new(), files: Vec::new(), is_clear: true };
+        let attempt = FixAttempt { detail, lines: Vec::new(), files: Vec::new(), is_clear: true, is_related: false };
         self.report_fix(Some(attempt), entry, sink)
     }
 

@@ -8,6 +8,7 @@ mod call_text;
 mod change;
 mod compile_error;
 mod failure;
+mod inline_script;
 mod inner_check;
 mod partial_run;
 mod phrases;
@@ -27,8 +28,9 @@ use self::call::{is_call_error, is_exception, is_format_issue, is_malformed_call
 use self::call_text::{called_as, other_call};
 use self::change::{AttemptedChange, ChangeKind, change_kind, without_fleeting_ids};
 use self::failure::{FixVerdict, OpenFailure, TrackedError, VerifiedFix};
+pub(super) use self::inline_script::CODE_TOOL;
 pub(super) use self::phrases::says_it_works;
-use self::phrases::{explanation, says_it_is_fixed};
+use self::phrases::{explanation, is_research, says_it_is_fixed};
 use self::script_call::{is_same_file, script_of};
 use super::command::{CommandClass, CommandLine, ShellCommand};
 use super::diagnoses::DiagnosedError;
@@ -84,9 +86,11 @@ impl FixTracker {
         }
     }
 
-    /// Records that a sub-agent worked, which may have changed anything.
-    pub(super) fn record_subagent(&mut self, line: u64) {
-        self.record_change(ChangeKind::Hidden, "", "", line);
+    /// Records that a sub-agent worked, which may have changed anything unless it was to look at something.
+    pub(super) fn record_subagent(&mut self, task: &str, line: u64) {
+        if !is_research(task) {
+            self.record_change(ChangeKind::Delegated, &clip(task, MAX_TEXT_CHARS), "", line);
+        }
     }
 
     /// Records a human's prompt, which may report success.
@@ -154,7 +158,7 @@ impl FixTracker {
             self.refute_fix(main, &error, entry, sink);
         }
         // An exit code does not say whether the error is still the same; the bare name of an exception does.
-        if error.signature.is_empty() && (is_noise || !message.ends_with("Error")) {
+        if error.signature.is_empty() && (is_noise || !message.trim_end_matches([':', ' ']).ends_with("Error")) {
             return;
         }
         self.close_corrected(line, script, message, entry, sink);
@@ -189,6 +193,8 @@ impl FixTracker {
             let folder = line.folder.as_deref();
             let shows_it = if failure.is_run_by_other_version(line.main(), &self.changes) {
                 failure.came_further(message)
+            } else if failure.script_correction(line.main()).is_some() {
+                false
             } else {
                 // A call that got as far as an exception of the code was understood.
                 let is_understood = failure.came_further(message) && is_exception(message);
@@ -284,7 +290,8 @@ impl FixTracker {
                     false
                 }
                 FixVerdict::CalledDifferently => {
-                    let detail = other_call(line, script, &failure.error.message);
+                    let detail = failure.script_correction(command);
+                    let detail = detail.unwrap_or_else(|| other_call(line, script, &failure.error.message));
                     self.fixes.extend(failure.report_other_call(detail, entry, sink));
                     false
                 }

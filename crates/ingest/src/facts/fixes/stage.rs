@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::super::error_forms::{compares_values, signature};
 use super::super::errors::{compile, is_missing_folder};
 use super::super::pattern::CuePattern;
 use super::call::ran_nothing;
@@ -31,6 +32,10 @@ static IMPORT: LazyLock<CuePattern> = LazyLock::new(|| {
     )
 });
 
+static FAILED_PART: LazyLock<CuePattern> = LazyLock::new(|| {
+    compile(r"(?i)^-*\s?(?:FAIL(?:ED)?|ERROR)\b[\s:]|^[✗×✕✖●]\s|\.\.\. FAILED|^not ok \d|assert|timed out")
+});
+
 static RUN: LazyLock<CuePattern> = LazyLock::new(|| {
     compile(
         r"[A-Za-z](?:Error|Exception|Failure)\b|^Error: |[Aa]ssert|panicked|^-*\s?FAIL(?:ED)?\b|\bgot\b.*\bwant\b|timed out",
@@ -57,6 +62,14 @@ pub(super) fn came_further(before: &str, later: &str) -> bool {
     let (from, to) = (stage_of(before), stage_of(later));
     // Of two checks, either may come first.
     from < to && (from < RunStage::Compile || is_compile_error(before))
+}
+
+/// Whether a later error of the same command shows that the one before is gone, because it names something else in a
+/// stage that is at least as late. A failed comparison or test may only have been overtaken by another one.
+pub(super) fn is_replaced(before: &str, later: &str) -> bool {
+    let is_result = |message: &str| compares_values(message) || FAILED_PART.is_match(message);
+    let (stage, later_stage) = (stage_of(before), stage_of(later));
+    !is_result(before) && stage != RunStage::Call && later_stage >= stage && signature(before) != signature(later)
 }
 
 #[cfg(test)]

@@ -114,18 +114,23 @@ fn is_unified_diff(text: &str) -> bool {
 fn compare(path: Option<&str>, old: &str, new: &str, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>) {
     let (old, new) = bounded(old, new);
     let (old, new) = (sink.redact(old.to_owned()), sink.redact(new.to_owned()));
+    let groups = compare_texts(&old, &new).into_iter();
+    let groups = groups.map(|group| ChangedLines { path: path.map(str::to_owned), ..group });
+    out.extend(groups.take(MAX_GROUPS.saturating_sub(out.len())));
+}
+
+/// The groups of lines in which two texts differ.
+pub(super) fn compare_texts(old: &str, new: &str) -> Vec<ChangedLines> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let texts = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
-    for operation in capture_diff_slices(Algorithm::Myers, &old, &new) {
-        if matches!(operation, DiffOp::Equal { .. }) || out.len() >= MAX_GROUPS {
-            continue;
-        }
-        out.push(ChangedLines {
-            path: path.map(str::to_owned),
-            old: texts(&old[operation.old_range()]),
-            new: texts(&new[operation.new_range()]),
-        });
-    }
+    let operations = capture_diff_slices(Algorithm::Myers, &old, &new).into_iter();
+    let changed = operations.filter(|operation| !matches!(operation, DiffOp::Equal { .. })).take(MAX_GROUPS);
+    let group = |operation: DiffOp| ChangedLines {
+        path: None,
+        old: texts(&old[operation.old_range()]),
+        new: texts(&new[operation.new_range()]),
+    };
+    changed.map(group).collect()
 }
 
 /// The part of two long texts around their first difference, in whole lines.

@@ -7,7 +7,7 @@ mod secret_files;
 pub(super) use self::secret_files::may_hold_secret;
 use rethread_model::clip;
 
-use self::hunks::{ChangedLines, collect_changes};
+use self::hunks::{ChangedLines, collect_changes, compare_texts};
 use self::pieces::describe;
 use super::TextSink;
 use crate::facts::bypass_marker;
@@ -59,6 +59,12 @@ pub(super) fn describe_edit(arguments: &str, has_many_files: bool, sink: &mut Te
         out.push_str(&clip(&piece, max_chars));
     }
     (!out.is_empty()).then_some(out)
+}
+
+/// The places in which two texts differ, one on each line; `None` if they only differ in white space or comments.
+pub(crate) fn describe_change(old: &str, new: &str) -> Option<String> {
+    let pieces = compare_texts(old, new).iter().flat_map(describe).take(MAX_PIECES).collect::<Vec<_>>();
+    (!pieces.is_empty()).then(|| clip(&pieces.join("\n"), MAX_CHANGE_CHARS).into_owned())
 }
 
 /// What says most about the change comes first: a check that was switched off, then code, then comments.
