@@ -108,8 +108,12 @@ impl SessionAssembler {
             Some(new) => {
                 if let Some(tool) = new.entry.tool.as_mut() {
                     let mut outcome = outcome;
-                    // Errors shown in a log or a file are not errors of the command that prints it.
-                    if outcome.status == ToolStatus::Ok && outcome.error.is_some() && is_read_only(&tool.target) {
+                    // Errors shown in a log or a file are not errors of the command or the tool that prints it.
+                    let is_command = tool.kind == Some(ToolKind::Command);
+                    if outcome.status == ToolStatus::Ok
+                        && outcome.error.is_some()
+                        && (!is_command || is_read_only(&tool.target))
+                    {
                         outcome.error = None;
                     }
                     tool.outcome = Some(outcome);

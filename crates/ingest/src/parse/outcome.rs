@@ -39,8 +39,9 @@ pub(crate) fn tool_outcome(
     };
     let is_own = measured.is_own;
     let keeps_output = !sink.filter.omit_tool_outputs && !is_own;
-    // A pipe hides the exit code of a command that failed before it.
-    let may_hide_failure = status == ToolStatus::Ok && kind == Some(ToolKind::Command);
+    // A pipe hides the exit code of a command that failed before it. If the line does not reveal the kind of the tool, the
+    // assembler drops the error of anything but a command.
+    let may_hide_failure = status == ToolStatus::Ok && kind.is_none_or(|kind| kind == ToolKind::Command);
     let trouble = if may_hide_failure { failure_line(&visible_text(&measured)) } else { None };
     if status.is_error() || keeps_output {
         measured.head = sink.redact(measured.head);
@@ -255,6 +256,16 @@ mod tests {
         assert_eq!(outcome(false, Some(0)), (ToolStatus::Ok, Some(0)));
         assert_eq!(outcome(true, Some(0)), (ToolStatus::Error, Some(0)));
         assert_eq!(outcome(true, None), (ToolStatus::Error, Some(7)), "as the text says");
+    }
+
+    #[test]
+    fn a_hidden_failure_is_found_if_the_tool_may_be_a_command() {
+        let error = |kind| {
+            let measured = MeasuredResult::from_text("--- FAIL: TestEnd (0.00s)\nFAIL");
+            TextSink::with_defaults(|sink| tool_outcome(measured, false, kind, sink)).error
+        };
+        assert!(error(Some(ToolKind::Command)).is_some() && error(None).is_some());
+        assert_eq!(error(Some(ToolKind::Read)), None);
     }
 
     #[test]

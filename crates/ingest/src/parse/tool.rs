@@ -192,6 +192,20 @@ const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
     (ToolKind::Web, &["web-fetch", "web-search"]),
 ];
 
+/// Operations of MCP servers that run a command line. Other names, such as `execute`, mean something else elsewhere.
+const COMMAND_OPERATIONS: &[&str] = &[
+    "bash",
+    "shell",
+    "exec_command",
+    "shell_command",
+    "run_command",
+    "execute_command",
+    "run_shell_command",
+    "execute_shell_command",
+    "run_in_terminal",
+    "execute_terminal_command",
+];
+
 /// The call of `name` with the given arguments, which may be any JSON value.
 pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink<'_>) -> ToolUse {
     // Queries to our own tools are not stored; otherwise the next search would find them.
@@ -267,10 +281,11 @@ pub(crate) fn describe_tool(tool: &ToolUse) -> String {
 
 /// The kind of a tool, by its name.
 pub fn tool_kind(name: &str) -> ToolKind {
-    if name.starts_with("mcp_") || name == "mcp" {
-        return ToolKind::Mcp;
-    }
     let name = name.to_ascii_lowercase();
+    if name.starts_with("mcp_") || name == "mcp" {
+        let operation = name.rsplit("__").next().unwrap_or_default();
+        return if COMMAND_OPERATIONS.contains(&operation) { ToolKind::Command } else { ToolKind::Mcp };
+    }
     TOOL_NAMES.iter().find(|(_, names)| names.contains(&name.as_str())).map_or(ToolKind::Other, |(kind, _)| *kind)
 }
 
@@ -314,6 +329,7 @@ mod tests {
             (ToolKind::Search, "Grep fn main", "path=src", &["src"]),
         );
         check("bash", r#"{"command":"cargo\n test"}"#, (ToolKind::Command, "Executed cargo test", "", &[]));
+        check("mcp__acp__Bash", r#"{"command":"make test"}"#, (ToolKind::Command, "Executed make test", "", &[]));
         check("mcp__journal__write_note", r#"{"title":"x"}"#, (ToolKind::Mcp, "MCP journal: write_note x", "", &[]));
         check("TodoWrite", r#"{"todos":[]}"#, (ToolKind::Other, "TodoWrite", "todos=[]", &[]));
         check(

@@ -164,7 +164,7 @@ pub(super) fn is_corrected_call(failed: &ShellCommand, later: &ShellCommand) -> 
     let is_same_name = same_name(failed, later);
     // `pytest --markers` only prints something.
     let only_reads = later.class == CommandClass::ReadOnly && (!is_same_name || verifies(failed));
-    if only_reads || is_narrower(failed, later) {
+    if only_reads || is_narrower(failed, later) || runs_other_subcommand(failed, later) {
         return false;
     }
     // `go mod init` does not replace `go mod tidy`: it prepares it.
@@ -176,6 +176,19 @@ pub(super) fn is_corrected_call(failed: &ShellCommand, later: &ShellCommand) -> 
         || is_same_program(failed, later)
         || runs_script_elsewhere(failed, later)
         || word_similarity(failed, later) >= 0.5
+}
+
+/// Whether a later call asks the same program for something else: `tool list` after `tool query`.
+fn runs_other_subcommand(failed: &ShellCommand, later: &ShellCommand) -> bool {
+    let first = |command: &ShellCommand| {
+        let word = command.arguments.first().filter(|_| !command.name.contains(' ')).cloned().unwrap_or_default();
+        let is_word = word.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !word.starts_with('-');
+        if is_word { word } else { String::new() }
+    };
+    let (before, after) = (first(failed), first(later));
+    // A mistyped word is corrected.
+    let is_alike = before.get(..3).is_some_and(|start| after.starts_with(start));
+    failed.name == later.name && !before.is_empty() && !after.is_empty() && before != after && !is_alike
 }
 
 /// Whether a later call installs something else than the failed one, though the message is not about the name of a
