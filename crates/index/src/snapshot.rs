@@ -12,14 +12,14 @@ use crate::open::open_to_read;
 use crate::payload::{CommitPayload, IndexProblem};
 use crate::schema;
 use crate::segment::IndexSegment;
-use crate::session_parts::SessionParts;
+use crate::session_fields::SessionFields;
 use crate::unindexed::UnindexedSegment;
 
 /// Everything that can be searched, as of one point in time.
 #[derive(Debug)]
 pub struct IndexSnapshot {
     segments: Vec<IndexSegment>,
-    session_parts: OnceLock<SessionParts>,
+    session_fields: OnceLock<SessionFields>,
 }
 
 /// How far the index is behind the store.
@@ -83,12 +83,12 @@ impl IndexSnapshot {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
         let opened = searcher.segment_readers().iter().map(|reader| IndexSegment::open(reader, fields));
-        Ok(Self { segments: opened.collect::<Result<_, _>>()?, session_parts: OnceLock::new() })
+        Ok(Self { segments: opened.collect::<Result<_, _>>()?, session_fields: OnceLock::new() })
     }
 
     /// A snapshot without an index. Everything is read from the store.
     pub fn from_store(store: &ReadStore) -> Result<Self, IndexError> {
-        let mut snapshot = Self { segments: Vec::new(), session_parts: OnceLock::new() };
+        let mut snapshot = Self { segments: Vec::new(), session_fields: OnceLock::new() };
         snapshot.read_unindexed(store, 0)?;
         Ok(snapshot)
     }
@@ -98,9 +98,9 @@ impl IndexSnapshot {
         &self.segments
     }
 
-    /// The parts of all sessions; read on the first call.
-    pub fn session_parts(&self) -> &SessionParts {
-        self.session_parts.get_or_init(|| SessionParts::read(&self.segments))
+    /// The fields of all sessions; read on the first call.
+    pub fn session_fields(&self) -> &SessionFields {
+        self.session_fields.get_or_init(|| SessionFields::read(&self.segments))
     }
 
     fn read_unindexed(&mut self, store: &ReadStore, after: i64) -> Result<(), IndexError> {

@@ -3,7 +3,7 @@
 use rethread_model::EntryKind;
 
 use crate::novelty::Novelty;
-use crate::session_parts::SessionPart;
+use crate::session_fields::SessionField;
 
 /// Kind and text features of an entry, packed into 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,14 +70,14 @@ impl EntryTraits {
         Self(self.0 | TOUCHES_FILE)
     }
 
-    /// The part of its session that the entry belongs to; `None` for what neither a human nor an agent said or did.
-    pub fn session_part(self) -> Option<SessionPart> {
+    /// The field of its session that the entry belongs to; `None` for what neither a human nor an agent said or did.
+    pub fn session_field(self) -> Option<SessionField> {
         Some(match self.kind() {
-            EntryKind::Prompt | EntryKind::Task | EntryKind::Answer => SessionPart::Prompts,
-            EntryKind::Call if self.0 & TOUCHES_FILE != 0 => SessionPart::Files,
-            EntryKind::Call | EntryKind::Shell | EntryKind::Failure => SessionPart::Calls,
+            EntryKind::Prompt | EntryKind::Task | EntryKind::Answer => SessionField::Prompts,
+            EntryKind::Call if self.0 & TOUCHES_FILE != 0 => SessionField::Files,
+            EntryKind::Call | EntryKind::Shell | EntryKind::Failure => SessionField::Calls,
             EntryKind::AssistantText | EntryKind::Reasoning | EntryKind::Summary | EntryKind::Recap => {
-                SessionPart::Replies
+                SessionField::Replies
             }
             EntryKind::Command
             | EntryKind::Note

@@ -2,36 +2,36 @@
 //!
 //! A task is done over many entries. No single one of them says as much about it as all together.
 
-use rethread_index::{IndexSnapshot, SessionPart, SessionParts};
+use rethread_index::{IndexSnapshot, SessionField, SessionFields};
 
 use crate::matches::{TermMatches, WeightedTerm, bm25_weight, inverse_frequency};
 use crate::search_filters::SearchFilters;
 
-/// BM25 `k1` and `b` for a part of a session. The textbook values; other ones were not tried.
+/// BM25 `k1` and `b` for a field of a session. The textbook values; other ones were not tried.
 const SATURATION: f32 = 1.2;
 const LENGTH_PENALTY: f32 = 0.75;
 
-/// One score per session number: BM25 of the query in each part of the session, summed with equal weights.
+/// One score per session number: BM25 of the query in each field of the session, summed with equal weights.
 #[derive(Debug)]
 pub(crate) struct SessionScores(Vec<f32>);
 
 impl SessionScores {
     pub(crate) fn compute(snapshot: &IndexSnapshot, matches: &TermMatches, allowed: &SearchFilters) -> Self {
-        let parts = snapshot.session_parts();
+        let fields = snapshot.session_fields();
         let mut tally =
-            TermTally { counts: vec![[0; SessionPart::COUNT]; parts.session_limit()], sessions: Vec::new() };
-        let mut scores = vec![0.0; parts.session_limit()];
+            TermTally { counts: vec![[0; SessionField::COUNT]; fields.session_limit()], sessions: Vec::new() };
+        let mut scores = vec![0.0; fields.session_limit()];
         for term in matches.terms.iter().chain(&matches.further_terms) {
-            tally.count(snapshot, parts, term, allowed);
+            tally.count(snapshot, fields, term, allowed);
             let weights = tally
-                .sessions_by_part()
-                .map(|with| term.term.weight * inverse_frequency(parts.session_count() as f32, with as f32));
+                .sessions_by_field()
+                .map(|with| term.term.weight * inverse_frequency(fields.session_count() as f32, with as f32));
             for (session, counts) in tally.drain() {
-                let lengths = parts.word_counts(session);
-                for part in 0..SessionPart::COUNT {
-                    let length = lengths[part] as f32 / parts.average_words()[part];
+                let lengths = fields.word_counts(session);
+                for field in 0..SessionField::COUNT {
+                    let length = lengths[field] as f32 / fields.average_words()[field];
                     scores[session] +=
-                        weights[part] * bm25_weight(counts[part] as f32, length, SATURATION, LENGTH_PENALTY);
+                        weights[field] * bm25_weight(counts[field] as f32, length, SATURATION, LENGTH_PENALTY);
                 }
             }
         }
@@ -53,35 +53,41 @@ impl SessionScores {
     }
 }
 
-/// How often one term occurs in each part of each session.
+/// How often one term occurs in each field of each session.
 struct TermTally {
     /// By session number.
-    counts: Vec<[u32; SessionPart::COUNT]>,
+    counts: Vec<[u32; SessionField::COUNT]>,
     /// Sessions with a count.
     sessions: Vec<usize>,
 }
 
 impl TermTally {
-    fn count(&mut self, snapshot: &IndexSnapshot, parts: &SessionParts, term: &WeightedTerm, allowed: &SearchFilters) {
+    fn count(
+        &mut self,
+        snapshot: &IndexSnapshot,
+        fields: &SessionFields,
+        term: &WeightedTerm,
+        allowed: &SearchFilters,
+    ) {
         let passes = allowed.allows_everything();
         for (at, (segment, postings)) in snapshot.segments().iter().zip(&term.postings).enumerate() {
             for (doc, count) in postings {
                 if !passes && !allowed.allows(segment, at, *doc) {
                     continue;
                 }
-                let Some((session, part)) = parts.place(at, *doc) else { continue };
+                let Some((session, field)) = fields.place(at, *doc) else { continue };
                 let counts = &mut self.counts[session];
                 if counts.iter().all(|count| *count == 0) {
                     self.sessions.push(session);
                 }
-                counts[part] += count;
+                counts[field] += count;
             }
         }
     }
 
-    /// In how many sessions the term occurs, by part.
-    fn sessions_by_part(&self) -> [usize; SessionPart::COUNT] {
-        let mut with = [0; SessionPart::COUNT];
+    /// In how many sessions the term occurs, by field.
+    fn sessions_by_field(&self) -> [usize; SessionField::COUNT] {
+        let mut with = [0; SessionField::COUNT];
         for session in &self.sessions {
             for (with, count) in with.iter_mut().zip(self.counts[*session]) {
                 *with += usize::from(count > 0);
@@ -91,7 +97,7 @@ impl TermTally {
     }
 
     /// The counts of the term; afterwards the tally is empty.
-    fn drain(&mut self) -> impl Iterator<Item = (usize, [u32; SessionPart::COUNT])> {
+    fn drain(&mut self) -> impl Iterator<Item = (usize, [u32; SessionField::COUNT])> {
         let counts = &mut self.counts;
         self.sessions.drain(..).map(|session| (session, std::mem::take(&mut counts[session])))
     }

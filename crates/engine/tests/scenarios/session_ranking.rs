@@ -1,5 +1,4 @@
-//! Search in coding work: the session that did the task comes first, an entry with the exact words before it, and the
-//! order never depends on how many results are asked for.
+//! Search in coding work: the session that did the task comes first, and an entry with the exact words before it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 

@@ -1,0 +1,96 @@
+//! The fields of sessions, for scoring a session as a whole: which field each document belongs to, and how long each field is.
+
+use crate::segment::{DocId, IndexSegment};
+
+/// What was said or done in a session. Scored apart, because a word in a path means more than the same word in a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum SessionField {
+    /// What humans wrote, and tasks of parent sessions.
+    Prompts,
+    /// What agents wrote.
+    Replies,
+    /// Calls that read or changed files.
+    Files,
+    /// Other calls and errors.
+    Calls,
+}
+
+impl SessionField {
+    /// Number of fields.
+    pub const COUNT: usize = 4;
+}
+
+/// Low bits of a code that hold the field; the others hold the session number.
+const FIELD_BITS: u32 = 3;
+/// Part of a document that belongs to none.
+const NO_FIELD: usize = (1 << FIELD_BITS) - 1;
+
+/// The fields of all sessions in a snapshot.
+#[derive(Debug)]
+pub struct SessionFields {
+    /// Per segment, by document: session number and field in one integer.
+    codes: Vec<Vec<u32>>,
+    /// Number of words in each field, by session number.
+    words: Vec<[u32; SessionField::COUNT]>,
+    averages: [f32; SessionField::COUNT],
+    session_count: usize,
+}
+
+impl SessionFields {
+    pub(crate) fn read(segments: &[IndexSegment]) -> Self {
+        let mut words: Vec<[u32; SessionField::COUNT]> = Vec::new();
+        let mut codes = Vec::with_capacity(segments.len());
+        for segment in segments {
+            let mut of_segment = Vec::with_capacity(segment.doc_limit() as usize);
+            segment.for_each_session_and_traits(|doc, session, traits| {
+                let field = traits.session_field().map_or(NO_FIELD, |field| field as usize);
+                of_segment.push((session << FIELD_BITS) as u32 | field as u32);
+                if field == NO_FIELD || !segment.is_alive(doc) {
+                    return;
+                }
+                if session as usize >= words.len() {
+                    words.resize(session as usize + 1, [0; SessionField::COUNT]);
+                }
+                words[session as usize][field] += segment.word_count(doc);
+            });
+            codes.push(of_segment);
+        }
+        let session_count = words.iter().filter(|fields| fields.iter().any(|count| *count > 0)).count();
+        let mut totals = [0_u64; SessionField::COUNT];
+        for fields in &words {
+            for (total, count) in totals.iter_mut().zip(fields) {
+                *total += u64::from(*count);
+            }
+        }
+        let averages = totals.map(|total| (total as f32 / session_count.max(1) as f32).max(1.0));
+        Self { codes, words, averages, session_count }
+    }
+
+    /// Session number and field of a document, if it belongs to a field.
+    pub fn place(&self, segment: usize, doc: DocId) -> Option<(usize, usize)> {
+        let code = self.codes[segment][doc as usize] as usize;
+        let field = code & NO_FIELD;
+        (field != NO_FIELD).then_some((code >> FIELD_BITS, field))
+    }
+
+    /// Number of words in each field of a session.
+    pub fn word_counts(&self, session: usize) -> [u32; SessionField::COUNT] {
+        self.words.get(session).copied().unwrap_or_default()
+    }
+
+    /// Average number of words in each field, over all sessions.
+    pub fn average_words(&self) -> [f32; SessionField::COUNT] {
+        self.averages
+    }
+
+    /// Number of sessions that have words.
+    pub fn session_count(&self) -> usize {
+        self.session_count
+    }
+
+    /// One more than the largest session number.
+    pub fn session_limit(&self) -> usize {
+        self.words.len()
+    }
+}
