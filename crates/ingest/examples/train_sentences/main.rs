@@ -36,7 +36,7 @@ const MIN_WORDS: u32 = 4;
 const MIN_COUNTS: (u32, u32) = (6, 16);
 /// How many features of sentences, and of words, are kept. They are chosen after a first training and trained again, so that
 /// the models stay small and lose next to nothing.
-const MAX_FEATURES: (usize, usize) = (9_000, 5_000);
+const MAX_FEATURES: (usize, usize) = (13_000, 4_500);
 /// How strongly the weights of sentences, and of words, are kept small.
 const PENALTIES: (f64, f64) = (3.0, 1.0);
 /// Features of sentences of agents that occur less often are not learned.
