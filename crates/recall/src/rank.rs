@@ -169,7 +169,7 @@ impl<'a> Ranker<'a> {
         let has_phrase = phrases.is_some_and(|docs| docs.binary_search(&address.doc).is_ok());
         values.set_if(ScoreFeature::Phrase, has_phrase);
         if self.session_scores.is_some() {
-            values.set(ScoreFeature::Exact, if has_phrase { 1.0 } else { self.near_exactness(address) });
+            values.set(ScoreFeature::Exact, self.exactness(address, has_phrase));
         }
         values.set_if(ScoreFeature::Speaker, self.matches.segments[address.segment].has_named_speaker(address.doc));
         values
@@ -177,13 +177,16 @@ impl<'a> Ranker<'a> {
 
     /// How close an entry comes to having all words of a longer query: a pasted line that differs in a number or a hash.
     /// At most half of what the same words in the same order count. Falls steeply, because half of the words say nothing.
-    /// In a shorter query, they may meet by chance.
-    fn near_exactness(&self, address: DocAddress) -> f32 {
-        const MIN_TERMS: usize = 5;
+    /// The words of a shorter query may meet by chance.
+    fn exactness(&self, address: DocAddress, has_phrase: bool) -> f32 {
+        const MIN_TERMS: usize = 4;
         const MOST: f32 = 0.5;
         const STEEPNESS: i32 = 8;
         if self.matches.terms.len() < MIN_TERMS {
             return 0.0;
+        }
+        if has_phrase {
+            return 1.0;
         }
         let all = self.matches.mask_weight(u32::MAX);
         MOST * (self.matches.mask_weight(self.term_mask(address)) / all.max(f32::EPSILON)).powi(STEEPNESS)

@@ -91,7 +91,11 @@ pub const FEATURE_TABLE: [FeatureWeight; FEATURE_COUNT] = [
     row("recent", 0.5, "set: halves every thirty days"),
     row("meaning", 6.0, "set: embedding similarity, if an embedding model is configured"),
     row("work", 100.0, "set: in coding work, the session's prompts, replies, files and other calls, BM25 each"),
-    row("exact", 400.0, "set: in coding work, the query occurs in it word for word, or nearly all of its words do"),
+    row(
+        "exact",
+        400.0,
+        "set: in coding work, for four words and more: it has them in the same order; half for nearly all of them",
+    ),
 ];
 
 const fn row(part: &'static str, weight: f32, meaning: &'static str) -> FeatureWeight {

@@ -10,7 +10,7 @@ const MAX_OUTPUT_BYTES: usize = 32_000;
 
 /// A command as it is stored. Without an exit code, a failure is recognized by the output.
 pub(crate) fn shell_text(command: &str, exit_code: Option<i32>, output: &str) -> String {
-    let output = &output[..output.floor_char_boundary(MAX_OUTPUT_BYTES)];
+    let output = first_lines(output);
     let message = match exit_code {
         Some(0) => None,
         Some(_) => identifying_line(output),
@@ -29,7 +29,16 @@ pub(super) fn failure_of_output(text: &str) -> Option<String> {
     }
     let shown = |tag: &str| tag_content(text, tag).unwrap_or_default();
     let output = format!("{}\n{}", shown("bash-stdout"), shown("bash-stderr"));
-    failure_line(&output[..output.floor_char_boundary(MAX_OUTPUT_BYTES)])
+    failure_line(first_lines(&output))
+}
+
+/// The whole lines at the start of an output. Half a line may have half a secret, which would not be recognized.
+fn first_lines(output: &str) -> &str {
+    if output.len() <= MAX_OUTPUT_BYTES {
+        return output;
+    }
+    let start = &output[..output.floor_char_boundary(MAX_OUTPUT_BYTES)];
+    start.rsplit_once('\n').map_or("", |(lines, _)| lines)
 }
 
 #[cfg(test)]

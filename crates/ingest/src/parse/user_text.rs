@@ -137,6 +137,10 @@ fn remove_tag<'a>(mut text: Cow<'a, str>, name: &str, may_be_open: impl Fn(usize
         let after = text[start + open.len()..].chars().next();
         let is_tag = after.is_some_and(|next| next == '>' || next.is_whitespace());
         let end = text[start..].find(&close).map(|at| start + at + close.len());
+        if end.is_none() && !may_be_open(start) {
+            // No later tag is closed either.
+            break;
+        }
         match end.or_else(|| may_be_open(start).then_some(text.len())).filter(|_| is_tag) {
             Some(end) => text.to_mut().replace_range(start..end, ""),
             None => from = start + open.len(),

@@ -213,10 +213,13 @@ fn rule_out(decision: &Decision) -> Vec<RuledOut> {
     let named = named_against(decision);
     // Of tools for the same purpose that were put side by side, one was picked.
     let holds = decision.is_open() && decision.state == FactState::Confirmed && decision.trust == Trust::Human;
-    let offer = decision.statement.split_once(" → ").filter(|_| holds).map(|(offer, _)| offer);
+    let (offer, reply) = decision.statement.split_once(" → ").filter(|_| holds).unzip();
     let picked = tools_in(&decision.subject);
+    // What the reply names beside the picked one may be kept: "postgres, sqlite for the tests".
+    let kept = reply.map(tools_in).unwrap_or_default();
     let is_left = |tool: &String| {
-        picked.iter().any(|picked| is_same_kind(picked, tool)) && named.as_ref().is_none_or(|named| named.name != *tool)
+        let is_rival = |picked: &String| is_same_kind(picked, tool) && !picked.contains(tool) && !tool.contains(picked);
+        picked.iter().any(is_rival) && !kept.contains(tool) && named.as_ref().is_none_or(|named| named.name != *tool)
     };
     let left = offer.map(tools_in).unwrap_or_default().into_iter().filter(is_left);
     let left = left.map(|name| RuledOut {
@@ -240,9 +243,9 @@ fn said_with(refusal: &Decision, decisions: &[Decision]) -> Option<String> {
     };
     let mut beside = decisions.iter().filter(is_beside);
     let only = beside.next().filter(|_| beside.next().is_none())?;
-    let is_name =
-        is_tool(&only.subject) || name_form(&only.subject, &only.statement).is_some() || only.subject.contains('_');
-    is_name.then(|| only.subject.clone())
+    let (refused, chosen) = (tools_in(&refusal.subject), tools_in(&only.subject));
+    let is_replacement = refused.iter().any(|refused| chosen.iter().any(|chosen| is_same_kind(refused, chosen)));
+    is_replacement.then(|| only.subject.clone())
 }
 
 /// What a decision or prohibition itself speaks against.
@@ -293,13 +296,7 @@ fn alternative(decision: &Decision) -> Option<String> {
         AGAINST_TOOL.iter().any(|word| said.contains(&format!("{word}{tool}")))
             || TOOL_FAULTS.iter().any(|word| said.contains(&format!("{tool}{word}")))
     };
-    // If nothing is known about the chosen one, the other must be named as the reason.
-    let is_chosen_unknown = chosen.is_empty() && name_form(&decision.subject, &decision.statement).is_some();
-    let is_faulty = |tool: &String| TOOL_FAULTS.iter().any(|word| said.contains(&format!("{tool}{word}")));
-    let is_other = |tool: &String| {
-        chosen.iter().any(|chosen| is_same_kind(chosen, tool)) && is_turned_down(tool)
-            || is_chosen_unknown && is_faulty(tool) && !decision.subject.to_lowercase().contains(tool)
-    };
+    let is_other = |tool: &String| chosen.iter().any(|chosen| is_same_kind(chosen, tool)) && is_turned_down(tool);
     tools_in(&said).into_iter().find(is_other)
 }
 

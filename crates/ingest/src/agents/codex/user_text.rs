@@ -63,7 +63,8 @@ pub(super) fn judge(text: &str) -> UserText {
         let Some(command) = tag_content(trimmed, "command") else { return UserText::Codex };
         let result = tag_content(trimmed, "result").unwrap_or_default();
         let code = labeled_code(result.lines(), "Exit code");
-        return UserText::Shell(shell_text(command, code, result));
+        let output = result.split_once("Output:\n").map_or(result, |(_, output)| output);
+        return UserText::Shell(shell_text(command, code, output));
     }
     if trimmed.starts_with("<subagent_notification>") {
         let report = tag_content(trimmed, "subagent_notification").unwrap_or_default();

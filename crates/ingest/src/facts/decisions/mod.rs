@@ -214,7 +214,10 @@ impl DecisionExtractor {
         let pick = picked_name::find_pick(&sentences, replied, &asked).filter(|_| !offered.asks_for_facts);
         let used = pick.as_ref().map_or(1, |pick| pick.sentence_count);
         let has_chosen = match pick {
-            Some(pick) => self.add_pick(pick, position, facts),
+            Some(pick) => {
+                self.add_pick(pick, position, facts);
+                true
+            }
             None => self.apply_reply(text, &sentences, offered, position, facts),
         };
         let has_settled = facts.len() > known;

@@ -36,6 +36,12 @@ const ITEM_LEADS: &str = "a an the either then use using with like such as plain
 /// Words after a name that keep it beside the picked one: "postgres, sqlite for the tests".
 const KEPT: &str = "for in on as stays remains later too only and also where when if";
 
+/// Words of a sentence that reports or asks what is the case, and offers nothing: "was it built by vite or webpack?"
+const REPORTS: &str = "was were did is are has have had may might fails failed failing error errors crash crashes crashed see seen log logs \
+    when if happens come comes came be missing";
+/// Words of a reply that is not sure, sets a condition, or takes back what it said first.
+const HEDGES: &str = "but though although actually wait unless if when maybe perhaps think unsure explain never hmm or";
+
 /// Words that speak against something.
 const BLAME: &str =
     "silly overkill too can't cannot doesn't isn't wrong bad costs wants heavy slow expensive pointless nonsense";
@@ -57,6 +63,13 @@ pub(super) struct PickedName {
 pub(super) fn find_pick(reply: &[ProseSentence<'_>], replied: &str, asked: &str) -> Option<PickedName> {
     let first = reply.first().filter(|first| !first.is_question() && !first.is_list_item)?;
     if reply.len() > MAX_REPLY_SENTENCES || !(sets_side_by_side(replied) || sets_side_by_side(asked)) {
+        return None;
+    }
+    let is_hedge =
+        |sentence: &ProseSentence<'_>| sentence.text.split_whitespace().any(|word| is_in(bare(word), HEDGES));
+    let is_taken_back =
+        reply.get(1).is_some_and(|next| is_in(bare(next.text.split(' ').next().unwrap_or_default()), DOUBTS));
+    if reply.iter().take(2).any(is_hedge) || is_taken_back {
         return None;
     }
     let offers = Alternatives::of(replied, asked);
@@ -82,8 +95,8 @@ pub(super) fn find_pick(reply: &[ProseSentence<'_>], replied: &str, asked: &str)
 }
 
 impl DecisionExtractor {
-    /// Adds the name that a reply picks, and settles the proposals that it answers. Always true.
-    pub(super) fn add_pick(&mut self, pick: PickedName, position: FactPosition, facts: &mut Vec<Fact>) -> bool {
+    /// Adds the name that a reply picks, and settles the proposals that it answers.
+    pub(super) fn add_pick(&mut self, pick: PickedName, position: FactPosition, facts: &mut Vec<Fact>) {
         let open = std::mem::take(&mut self.open_proposals);
         let is_picked = |known: &&TrackedDecision| is_same_name(&known.subject, &pick.name);
         let others: Vec<TrackedDecision> = open.iter().filter(|known| !is_picked(known)).cloned().collect();
@@ -94,7 +107,6 @@ impl DecisionExtractor {
         choice.object = pick.rejected;
         choice.reason = pick.reason;
         self.add(choice, position, facts);
-        true
     }
 }
 
@@ -103,7 +115,12 @@ pub(super) fn sets_side_by_side(text: &str) -> bool {
     [" or ", " vs ", " vs. ", " versus "].iter().any(|word| text.contains(word))
 }
 
-/// The picked name and where it stands: at the start of the reply, or after its last "so".
+/// Whether a sentence offers this or that.
+fn offers_choice(sentence: &str) -> bool {
+    sets_side_by_side(sentence) && !sentence.split_whitespace().any(|word| is_in(bare(word), REPORTS))
+}
+
+/// The picked name and its place: at the start of the reply, or after its last "so".
 fn picked_at(first: &str, offers: &Alternatives<'_>) -> Option<(String, Range<usize>)> {
     let start = lead_length(first);
     let at_start = offers.name_at(&first[start..]).filter(|name| only_picks(&first[start + name.len()..]));
@@ -168,7 +185,7 @@ impl<'a> Alternatives<'a> {
         let lines: Vec<&str> = prose_lines(replied).into_iter().chain(prose_lines(asked)).collect();
         let sentences = split_sentences(&lines);
         let texts = sentences.iter().map(|sentence| sentence.text);
-        let with_or = texts.clone().filter(|text| sets_side_by_side(text)).map(|text| (text, items(text))).collect();
+        let with_or = texts.clone().filter(|text| offers_choice(text)).map(|text| (text, items(text))).collect();
         let all = texts.clone().collect();
         Self { sentences: with_or, asked, all, words: texts.flat_map(str::split_whitespace).collect() }
     }
@@ -205,8 +222,7 @@ impl<'a> Alternatives<'a> {
 
     /// The sentence that offers a name. A short one says what for only together with the one before it.
     fn sentence_with(&self, name: &str) -> Option<String> {
-        let (at, text) =
-            self.all.iter().enumerate().find(|(_, text)| sets_side_by_side(text) && has_words(text, name))?;
+        let (at, text) = self.all.iter().enumerate().find(|(_, text)| offers_choice(text) && has_words(text, name))?;
         let before =
             at.checked_sub(1).map(|at| self.all[at]).filter(|_| text.split_whitespace().count() <= MAX_BARE_WORDS);
         Some(before.map_or_else(|| (*text).to_owned(), |before| format!("{before} {text}")))
@@ -347,6 +363,16 @@ mod tests {
             ("I can fix the tests or leave them.", "run the linter first"),
             ("It fails if the file is empty or missing.", "ok, fix it"),
             ("Done.", "maplibre, please"),
+            ("It fails with Node or Bun when Vite is missing.", "bun, same error again"),
+            ("Could be either nginx or Caddy.", "caddy. it restarts every minute"),
+            ("Was the dump made by MySQL or MariaDB?", "mariadb"),
+            ("Is this React or Vue?", "vue"),
+            ("Which one do you see in the logs, jest or vitest?", "jest, in the old package"),
+            ("Kafka or NATS would do.", "kafka sounds good but I want to think about it"),
+            ("Kafka or NATS would do.", "kafka it is. actually no, nats"),
+            ("Redis or Memcached would do.", "redis since when do we have that"),
+            ("Redis or Memcached would do.", "redis, if it is already installed"),
+            ("Redis or Memcached would do.", "redis - I never heard of memcached, explain it to me"),
         ] {
             assert_eq!(picked("", replied, reply), None, "{reply}");
         }

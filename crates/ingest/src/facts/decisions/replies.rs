@@ -96,6 +96,14 @@ pub(super) fn classify_reply(first: &ProseSentence<'_>) -> Option<ProposalReply>
         return None;
     }
     let worded = TABLE.iter().find(|(row, _)| row.is_match(&first.masked));
+    // "No, it is installed already" and "no, do the tests first" refuse the moment, not the thing.
+    let is_about_time =
+        |word: &str| matches!(word.trim_matches(|c: char| !c.is_alphanumeric()), "already" | "first" | "later" | "yet");
+    if worded.is_some_and(|(_, reply)| *reply == Some(ProposalReply::Declines))
+        && first.masked.split_whitespace().any(is_about_time)
+    {
+        return None;
+    }
     worded.map_or_else(|| agrees(&first.masked).then_some(ProposalReply::Accepts), |(_, reply)| *reply)
 }
 

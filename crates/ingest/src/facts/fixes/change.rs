@@ -104,7 +104,8 @@ impl AttemptedChange {
     pub(super) fn likelihood(&self, failed: &str, words: &ErrorWords) -> Likelihood {
         match self.kind {
             ChangeKind::Hidden => Likelihood::Unknown,
-            ChangeKind::Delegated if self.what.is_empty() => Likelihood::Unknown,
+            // What a sub-agent with another task did on the side cannot be seen.
+            ChangeKind::Delegated if !is_repair_task(&self.what) => Likelihood::Unknown,
             ChangeKind::Edited | ChangeKind::Wrote if words.name_file(&self.what) || words.occur_in(&self.pieces) => {
                 Likelihood::Related
             }
@@ -269,6 +270,13 @@ fn is_generated(path: &str) -> bool {
     is_lock
         || [".snap", ".min.js", ".map", ".log"].iter().any(|end| name.ends_with(end))
         || path.split('/').any(|part| matches!(part, "dist" | "node_modules" | "target" | "__pycache__"))
+}
+
+/// Whether the task of a sub-agent asks to repair something.
+fn is_repair_task(task: &str) -> bool {
+    const REPAIRS: [&str; 9] = ["fix", "repair", "resolve", "debug", "correct", "error", "fail", "bug", "make the"];
+    let lower = task.to_lowercase();
+    REPAIRS.iter().any(|word| lower.contains(word))
 }
 
 #[cfg(test)]

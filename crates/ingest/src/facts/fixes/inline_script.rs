@@ -25,7 +25,8 @@ pub(super) fn script_correction(failed: &ShellCommand, later: &ShellCommand) -> 
     let (before, after) = (inline_script(failed)?, inline_script(later)?);
     let is_whole = |script: &str| !script.is_empty() && !script.contains('…');
     let is_same = failed.name == later.name && before != after && is_whole(before) && is_whole(after);
-    if !is_same || word_overlap(before, after) < MIN_OVERLAP {
+    // Other data in the same script, such as another file, corrects nothing.
+    if !is_same || word_overlap(before, after) < MIN_OVERLAP || without_texts(before) == without_texts(after) {
         return None;
     }
     // A script on one line is compared statement by statement.
@@ -34,10 +35,25 @@ pub(super) fn script_correction(failed: &ShellCommand, later: &ShellCommand) -> 
     Some(format!("{} script: {}", failed.name, change.replace('\n', "; ")))
 }
 
+/// A script without what is in quotes.
+fn without_texts(script: &str) -> String {
+    let mut kept = String::new();
+    let mut quote = None;
+    for letter in script.chars() {
+        match quote {
+            Some(open) if letter == open => quote = None,
+            Some(_) => {}
+            None if matches!(letter, '"' | '\'' | '`') => quote = Some(letter),
+            None => kept.push(letter),
+        }
+    }
+    kept
+}
+
 /// Whether every statement of a script only loads, computes or prints something. One that is not stored as a whole may do
 /// anything.
 pub(super) fn only_looks(script: &str) -> bool {
-    const CHANGES: [&str; 26] = [
+    const CHANGES: [&str; 31] = [
         "open(",
         "write",
         "remove",
@@ -64,6 +80,11 @@ pub(super) fn only_looks(script: &str) -> bool {
         "drop",
         "migrat",
         "setup(",
+        "reset",
+        "flush",
+        "clear",
+        "patch(",
+        "send",
     ];
     const STARTS: [&str; 14] = [
         "print",
@@ -89,7 +110,7 @@ pub(super) fn only_looks(script: &str) -> bool {
     };
     let lower = script.to_ascii_lowercase();
     let mut statements = lower.split(['\n', ';']).map(str::trim).filter(|statement| !statement.is_empty());
-    lower.contains("print") | lower.contains("console.log")
+    (lower.contains("print") || lower.contains("console.log"))
         && !script.contains(['…', '<', '>'])
         && !CHANGES.iter().any(|word| lower.contains(word))
         && statements.all(|one| STARTS.iter().any(|start| one.starts_with(start)) || is_assignment(one))
