@@ -218,7 +218,8 @@ fn rule_out(decision: &Decision) -> Vec<RuledOut> {
     // What the reply names beside the picked one may be kept: "postgres, sqlite for the tests".
     let kept = reply.map(tools_in).unwrap_or_default();
     let is_left = |tool: &String| {
-        let is_rival = |picked: &String| is_same_kind(picked, tool) && !picked.contains(tool) && !tool.contains(picked);
+        // One may extend the other, such as PostGIS and Postgres.
+        let is_rival = |picked: &String| is_same_kind(picked, tool) && !has_same_start(picked, tool);
         picked.iter().any(is_rival) && !kept.contains(tool) && named.as_ref().is_none_or(|named| named.name != *tool)
     };
     let left = offer.map(tools_in).unwrap_or_default().into_iter().filter(is_left);
@@ -230,6 +231,12 @@ fn rule_out(decision: &Decision) -> Vec<RuledOut> {
     });
     let left: Vec<RuledOut> = left.collect();
     named.into_iter().chain(left).collect()
+}
+
+fn has_same_start(one: &str, other: &str) -> bool {
+    const LETTERS: usize = 5;
+    one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count()
+        >= LETTERS.min(one.len()).min(other.len())
 }
 
 /// The name that the user decided on in the same message as a refusal, if there is only one.

@@ -4,7 +4,7 @@
 const OWN_SCOPES: &str = "prisma sentry auth0 mui emotion apollo clerk nestjs angular reduxjs tanstack supabase stripe aws-sdk \
     playwright storybook testing-library trpc remix-run sveltejs vue nuxt babel swc clickhouse elastic mapbox";
 /// Ends of the names of a tool's own packages.
-const CLIENT_ENDS: &str = "gl js client sdk core cli dom driver py python node";
+const CLIENT_ENDS: &str = "gl js client sdk dom driver python";
 
 /// Whether a package is a tool itself, or one under which the tool is published: `mapbox-gl`, `@prisma/client`,
 /// `gorm.io/gorm`. Anybody may publish `axios-kit` or `@axios/kit`.

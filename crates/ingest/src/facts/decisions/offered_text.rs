@@ -40,11 +40,19 @@ pub(super) struct OfferedText {
 fn asks_for_facts(text: &str) -> bool {
     static FACTS: LazyLock<Option<CuePattern>> = LazyLock::new(|| {
         compile_pattern(
-            r"\b(?:cause|problem|issue|culprit|reason|failed?|failing|broken|did you|have you|do you have|are you (?:using|on|running|seeing)|is (?:it|that) installed)\b.*\?\W*$",
+            r"\b(?:cause|problem|issue|culprit|reason|failed?|failing|broken|did you|have you|do you have|do you see|were you|was (?:it|the|this|that)|is this|are you (?:using|on|running|seeing)|is (?:it|that) installed)\b.*\?\W*$",
         )
     });
     let last = text.trim_end().lines().next_back().unwrap_or_default();
     FACTS.as_ref().is_some_and(|facts| facts.is_match(last))
+}
+
+/// Whether a reply leaves the choice for later.
+fn is_undecided(reply: &str) -> bool {
+    let lower = reply.to_lowercase();
+    ["think about it", "think it over", "let me think", "not sure", "haven't decided"]
+        .iter()
+        .any(|words| lower.contains(words))
 }
 
 impl OfferedText {
@@ -72,6 +80,9 @@ impl OfferedText {
     /// The options that a reply chooses, each with its name and the words that offered it. `earlier` is the last list
     /// that was left open.
     pub(super) fn chosen(&self, reply: &str, earlier: &[OfferedOption]) -> Vec<(String, String)> {
+        if is_undecided(reply) {
+            return Vec::new();
+        }
         let names_option = options::names_option(reply);
         let listed = if self.options.is_empty() && names_option { earlier } else { &self.options };
         // A list may only enumerate something; then the reply has to be a choice and nothing else.

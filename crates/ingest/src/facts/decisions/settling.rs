@@ -39,7 +39,9 @@ impl DecisionExtractor {
         facts: &mut Vec<Fact>,
     ) -> bool {
         let mut open = std::mem::take(&mut self.open_proposals);
-        let chosen = offered.chosen(text, &self.earlier_options);
+        // What is the case was not chosen: "was the dump made by one or the other?"
+        let asked_for_facts = offered.asks_for_facts && offered.options.is_empty();
+        let chosen = if asked_for_facts { Vec::new() } else { offered.chosen(text, &self.earlier_options) };
         // What was chosen is no longer open, and a list of long ago is not meant.
         let is_left_open = chosen.is_empty() && !offered.options.is_empty();
         self.earlier_options = if is_left_open { offered.options.clone() } else { Vec::new() };
