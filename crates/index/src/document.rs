@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rethread_model::{Entry, EntryKind};
+use rethread_model::{Entry, EntryKind, ToolKind};
 use rethread_store::{EpisodeKey, FeedCursor, FeedEntry, FeedItem, ReadStore, SessionNumber, StoreHead};
 
 use crate::error::IndexError;
@@ -40,11 +40,12 @@ pub(crate) enum IndexChange {
 
 impl IndexDocument {
     fn from_entry(entry: &FeedEntry<'_>) -> Self {
-        let call = entry.tool_name.map(|_| [entry.tool_name, entry.target, entry.arguments, entry.error]);
+        let kind = entry.tool_kind.map(ToolKind::from_stored);
+        let change = entry.body.filter(|_| kind == Some(ToolKind::Edit));
+        let call = entry.tool_name.map(|_| [entry.tool_name, entry.target, entry.arguments, change, entry.error]);
         let files = entry.paths.and_then(|paths| serde_json::from_str(paths).ok()).unwrap_or_default();
         let tools = entry.tool_name.into_iter().chain(entry.tool_kind).map(str::to_lowercase).collect();
         let traits = EntryTraits::from_text(entry.kind, entry.is_failure, entry.text);
-        let touches_file = matches!(entry.tool_kind, Some("read" | "edit" | "write"));
         Self {
             text: join_text(entry.text, call),
             files,
@@ -53,7 +54,7 @@ impl IndexDocument {
             episode: entry.episode,
             seq: entry.seq,
             at: entry.at.map_or(NO_TIME, rethread_model::Timestamp::as_millis),
-            traits: if touches_file { traits.with_file() } else { traits },
+            traits: kind.map_or(traits, |kind| traits.with_tool_kind(kind)),
         }
     }
 }
@@ -109,18 +110,21 @@ impl<F: FnMut(IndexChange) -> Result<(), IndexError>> EpisodeCollector<'_, F> {
     }
 }
 
-/// The searchable text of an entry. For a tool call: its name, target, arguments and error.
+/// The searchable text of an entry. For a tool call: its name, target, arguments, what it changed, and its error.
 pub fn searchable_text(entry: &Entry) -> String {
     let tool = entry.tool.as_ref();
     let error = tool.and_then(|tool| tool.outcome.as_ref()).and_then(|outcome| outcome.error.as_deref());
-    let parts = tool.map(|tool| [Some(tool.name.as_str()), Some(&tool.target), Some(&tool.arguments), error]);
+    let parts = tool.map(|tool| {
+        let change = tool.body.as_deref().filter(|_| tool.kind == Some(ToolKind::Edit));
+        [Some(tool.name.as_str()), Some(&tool.target), Some(&tool.arguments), change, error]
+    });
     join_text(&entry.text, parts)
 }
 
-fn join_text(text: &str, call: Option<[Option<&str>; 4]>) -> String {
-    let Some([name, target, arguments, error]) = call else { return text.to_owned() };
+fn join_text(text: &str, call: Option<[Option<&str>; 5]>) -> String {
+    let Some([name, target, arguments, change, error]) = call else { return text.to_owned() };
     let arguments = arguments.map(without_sizes);
-    let parts = [name, target, arguments.as_deref(), error].into_iter().flatten();
+    let parts = [name, target, arguments.as_deref(), change, error].into_iter().flatten();
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 

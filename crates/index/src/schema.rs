@@ -10,7 +10,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 use crate::words::{WordList, WordSplitter};
 
 /// Increase when the fields or the word splitting change. An index of another version is rebuilt.
-pub(crate) const INDEX_VERSION: u32 = 2;
+pub(crate) const INDEX_VERSION: u32 = 3;
 
 const TEXT_TOKENIZER: &str = "rethread";
 const PATH_TOKENIZER: &str = "path";

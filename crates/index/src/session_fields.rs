@@ -10,20 +10,24 @@ pub enum SessionField {
     Prompts,
     /// What agents wrote.
     Replies,
-    /// Calls that read or changed files.
-    Files,
+    /// Calls that changed files.
+    Changes,
+    /// Calls that read files.
+    Reads,
+    /// Calls that searched for files or text.
+    Searches,
     /// Other calls and errors.
     Calls,
 }
 
 impl SessionField {
     /// Number of fields.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 6;
 }
 
-/// Low bits of a code that hold the field; the others hold the session number.
+/// Low bits of a code that hold the field; the others hold the session number. Must have room for [`NO_FIELD`].
 const FIELD_BITS: u32 = 3;
-/// Part of a document that belongs to none.
+/// Field of a document that belongs to none.
 const NO_FIELD: usize = (1 << FIELD_BITS) - 1;
 
 /// The fields of all sessions in a snapshot.

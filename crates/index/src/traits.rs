@@ -1,6 +1,6 @@
 //! Features of an entry's text, computed once when it is indexed and packed into one integer.
 
-use rethread_model::EntryKind;
+use rethread_model::{EntryKind, ToolKind};
 
 use crate::novelty::Novelty;
 use crate::session_fields::SessionField;
@@ -23,8 +23,9 @@ const FIRST_PERSON: u64 = 1 << 8;
 const NAMES_SHIFT: u32 = 9;
 const NOVELTY_SHIFT: u32 = 11;
 const ECHOES_SHIFT: u32 = 15;
-const TOUCHES_FILE: u64 = 1 << 18;
-const LENGTH_SHIFT: u32 = 19;
+const CALL_SHIFT: u32 = 18;
+const CALL_MASK: u64 = 3;
+const LENGTH_SHIFT: u32 = 20;
 
 const ENTRY_KINDS: [EntryKind; 15] = [
     EntryKind::Prompt,
@@ -42,6 +43,13 @@ const ENTRY_KINDS: [EntryKind; 15] = [
     EntryKind::Notice,
     EntryKind::Interruption,
     EntryKind::Injected,
+];
+
+/// Calls with a field of their own. Their place, from 1, is stored in two bits; 0 stands for all others.
+const CALL_FIELDS: [(&[ToolKind], SessionField); 3] = [
+    (&[ToolKind::Edit, ToolKind::Write], SessionField::Changes),
+    (&[ToolKind::Read], SessionField::Reads),
+    (&[ToolKind::Search], SessionField::Searches),
 ];
 
 impl EntryTraits {
@@ -65,17 +73,23 @@ impl EntryTraits {
         Self(self.0 | novelty.new_fifteenths << NOVELTY_SHIFT | novelty.echoes << ECHOES_SHIFT)
     }
 
-    /// Marks a call that reads or changes a file.
-    pub(crate) fn with_file(self) -> Self {
-        Self(self.0 | TOUCHES_FILE)
+    /// Adds what a call does, as far as the field of its session depends on it.
+    pub(crate) fn with_tool_kind(self, kind: ToolKind) -> Self {
+        let code = CALL_FIELDS.iter().position(|(kinds, _)| kinds.contains(&kind)).map_or(0, |at| at as u64 + 1);
+        Self(self.0 | code << CALL_SHIFT)
+    }
+
+    fn call_field(self) -> SessionField {
+        let code = (self.0 >> CALL_SHIFT) & CALL_MASK;
+        code.checked_sub(1).map_or(SessionField::Calls, |at| CALL_FIELDS[at as usize].1)
     }
 
     /// The field of its session that the entry belongs to; `None` for what neither a human nor an agent said or did.
     pub fn session_field(self) -> Option<SessionField> {
         Some(match self.kind() {
             EntryKind::Prompt | EntryKind::Task | EntryKind::Answer => SessionField::Prompts,
-            EntryKind::Call if self.0 & TOUCHES_FILE != 0 => SessionField::Files,
-            EntryKind::Call | EntryKind::Shell | EntryKind::Failure => SessionField::Calls,
+            EntryKind::Call => self.call_field(),
+            EntryKind::Shell | EntryKind::Failure => SessionField::Calls,
             EntryKind::AssistantText | EntryKind::Reasoning | EntryKind::Summary | EntryKind::Recap => {
                 SessionField::Replies
             }
@@ -267,6 +281,21 @@ mod tests {
         for kind in ENTRY_KINDS {
             assert_eq!(EntryTraits::from_text(kind, true, "x").kind(), kind);
             assert!(EntryTraits::from_text(kind, true, "x").has_failed());
+        }
+    }
+
+    #[test]
+    fn calls_belong_to_fields_by_what_they_do() {
+        for (kind, field) in [
+            (ToolKind::Edit, SessionField::Changes),
+            (ToolKind::Write, SessionField::Changes),
+            (ToolKind::Read, SessionField::Reads),
+            (ToolKind::Search, SessionField::Searches),
+            (ToolKind::Command, SessionField::Calls),
+            (ToolKind::Web, SessionField::Calls),
+        ] {
+            let traits = EntryTraits::from_text(EntryKind::Call, false, "four").with_tool_kind(kind);
+            assert_eq!((traits.session_field(), traits.char_count()), (Some(field), 4), "{kind:?}");
         }
     }
 }

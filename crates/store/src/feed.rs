@@ -45,6 +45,8 @@ pub struct FeedEntry<'r> {
     pub target: Option<&'r str>,
     /// Its other arguments.
     pub arguments: Option<&'r str>,
+    /// What it ran or changed, if the target does not say all of it.
+    pub body: Option<&'r str>,
     /// Files it was used on, as a JSON list.
     pub paths: Option<&'r str>,
     /// Its error message.
@@ -150,7 +152,7 @@ impl ReadStore {
     {
         let sql = format!(
             "SELECT episode.session, episode.number, entry.seq, entry.at, entry.kind, entry.text, entry.tool_name,
-             entry.tool_kind, entry.target, entry.arguments, entry.paths, entry.error, entry.status
+             entry.tool_kind, entry.target, entry.arguments, entry.script, entry.paths, entry.error, entry.status
              FROM episode {} LEFT JOIN {EPISODE_ENTRIES} AND {IS_SEARCHABLE}
              WHERE episode.space = ?1 AND episode.change > ?4
              AND episode.change > CASE WHEN episode.is_open THEN ?3 ELSE ?2 END ORDER BY episode.change",
@@ -210,6 +212,7 @@ fn feed_entry<'r>(row: &Row<'r>, episode: EpisodeKey) -> Result<Option<FeedEntry
         tool_kind: row.opt_text("tool_kind")?,
         target: row.opt_text("target")?,
         arguments: row.opt_text("arguments")?,
+        body: row.opt_text("script")?,
         paths: row.opt_text("paths")?,
         error: row.opt_text("error")?,
         is_failure: kind == EntryKind::Failure || row.opt_text("status")? == Some("error"),

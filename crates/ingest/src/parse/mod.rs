@@ -14,6 +14,7 @@ pub(crate) mod patch;
 pub(crate) mod protobuf;
 mod repair;
 mod shell_report;
+mod symbols;
 mod tool;
 mod tool_arguments;
 pub(crate) mod user_shell;

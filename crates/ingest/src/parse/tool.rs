@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::TextSink;
 use super::change::{describe_edit, may_hold_secret};
+use super::symbols::declared_names;
 use super::tool_arguments::ToolArguments;
 use crate::Redactor;
 use crate::facts::shorten_script;
@@ -255,10 +256,25 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
     };
     if sink.filter.keep_tool_structure {
         tool.arguments = arguments.format_shortened(primary, sink);
+        if kind.changes_files() {
+            append_symbols(&mut tool, text, sink);
+        }
     } else {
         tool.target.clear();
     }
     tool
+}
+
+/// Adds the names that the written code declares, so that a search for a symbol finds who changed it.
+fn append_symbols(tool: &mut ToolUse, arguments: &str, sink: &mut TextSink<'_>) {
+    let names = declared_names(arguments).join(" ");
+    if names.is_empty() || may_hold_secret(&tool.paths, &names) {
+        return;
+    }
+    if !tool.arguments.is_empty() {
+        tool.arguments.push_str(", ");
+    }
+    tool.arguments.push_str(&sink.redact(format!("symbols={names}")));
 }
 
 /// A one-line description of a call, in past tense.
@@ -425,6 +441,11 @@ mod tests {
             "edit",
             r#"{"path":"a","edits":[{"oldText":"x","newText":"y"}]}"#,
             (ToolKind::Edit, "Edited a", "edits=<29 bytes>", &["a"]),
+        );
+        check(
+            "Write",
+            r#"{"file_path":"a","content":"def read_rows():\n  pass"}"#,
+            (ToolKind::Write, "Wrote a", "content=<24 bytes>, symbols=read_rows", &["a"]),
         );
         let long = format!(r#"{{"a":"{}","b":"{}","c":"{}"}}"#, "x".repeat(900), "y".repeat(900), "z".repeat(900));
         let raw: Box<RawValue> = serde_json::from_str(&long).unwrap();
