@@ -28,14 +28,17 @@ mod cues;
 mod decision_lines;
 mod entities;
 mod facts;
+mod features;
 mod fix_lines;
 mod handoff;
+mod hits;
 mod injection_detail;
 mod last_session;
 mod matches;
 mod memory_tool;
 mod name_lookup;
 mod neutralize;
+mod newest;
 mod pairs;
 mod query;
 mod question;
@@ -47,8 +50,10 @@ mod result_order;
 mod search;
 mod search_filters;
 mod session_context;
+mod session_groups;
 mod session_scores;
 mod similar_candidates;
+mod similar_work;
 mod similarity;
 mod snippet;
 mod terms;
@@ -85,6 +90,7 @@ pub use facts::{
 };
 pub use fix_lines::{best_fix, fix_line};
 pub use handoff::{HandoffSource, write_handoff};
+pub use hits::SearchHit;
 pub use injection_detail::InjectionDetail;
 pub use last_session::{LAST_SESSION_BYTES, LastSession, asks_for_last_session, last_session_block};
 pub use memory_tool::{SEARCH_MEMORY_DESCRIPTION, hit_line};
@@ -107,10 +113,11 @@ pub use reference::{
     MAX_REFERENCES, REFERENCE_BYTES, REFERENCE_CUT_MARK, REFERENCE_HEADER, ReferenceCandidate, ReferenceOutcome,
     ReferencedSession, SessionReference, find_references, reference_block,
 };
-pub use search::{SearchError, SearchHit, SearchInput, SearchResults, search};
+pub use search::{SearchError, SearchInput, SearchResults, search};
 pub use session_context::{
     NOTE_CHARS, RESUME_TOKENS, SessionView, TimedText, resume_context, resume_greeting, session_context, session_update,
 };
+pub use similar_work::{SimilarSession, similar_sessions};
 pub use similarity::SimilarityScores;
 pub use snippet::{Snippet, highlight, snippet};
 pub use thread_title::{TITLE_SYSTEM_PROMPT, clean_title, title_prompt};

@@ -5,6 +5,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::candidates::DocAddress;
 use crate::rank::RankedCandidate;
 
+/// Ranked entries in the order in which they are shown.
+#[derive(Debug, Default)]
+pub(crate) struct OrderedResults {
+    /// The best entry of each session. Of nearly equal sessions only the first one is shown here.
+    pub(crate) leading: Vec<RankedCandidate>,
+    /// All others.
+    pub(crate) following: Vec<RankedCandidate>,
+}
+
 /// The best results, shown in score order whatever their session.
 const TOP_RESULTS: usize = 10;
 /// After those, every third result is the best entry of a session not shown yet: if the answer is not among the first ten,
@@ -15,7 +24,7 @@ const BY_SCORE_PER_NEW_SESSION: usize = 2;
 /// Conversations: the best entries by score, later mixed with the best entries of other sessions.
 ///
 /// Sessions are ordered by their total evidence: scores are log-odds, so their exponentials add up.
-pub(crate) fn by_entry(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
+pub(crate) fn by_entry(ranked: Vec<RankedCandidate>) -> OrderedResults {
     let highest = ranked.first().map_or(0.0, |one| one.score);
     let mut evidence: FxHashMap<u64, f32> = FxHashMap::default();
     for one in &ranked {
@@ -35,17 +44,16 @@ pub(crate) fn by_entry(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
         page.extend(of_new_sessions.find(|one| is_new(one, &mut shown)));
         page.extend(by_score.by_ref().filter(|one| is_new(one, &mut shown)).take(BY_SCORE_PER_NEW_SESSION));
         if page.len() == before {
-            return page;
+            return OrderedResults { leading: Vec::new(), following: page };
         }
     }
 }
 
 /// Coding work: the best entry of each session, then all other entries.
-pub(crate) fn by_session(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
+pub(crate) fn by_session(ranked: Vec<RankedCandidate>) -> OrderedResults {
     let mut seen: FxHashSet<u64> = FxHashSet::default();
-    let (mut page, others): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|one| seen.insert(session(one)));
-    page.extend(others);
-    page
+    let (leading, following) = ranked.into_iter().partition(|one| seen.insert(session(one)));
+    OrderedResults { leading, following }
 }
 
 fn session(one: &RankedCandidate) -> u64 {

@@ -44,11 +44,17 @@ impl SessionScores {
 
     /// The sessions with the best scores, best first.
     pub(crate) fn best(&self, limit: usize) -> Vec<u64> {
+        let mut sessions = self.above(0.0);
+        sessions.truncate(limit);
+        sessions
+    }
+
+    /// The sessions with a score above `least`, best first.
+    pub(crate) fn above(&self, least: f32) -> Vec<u64> {
         let mut sessions: Vec<u64> =
-            (0..self.0.len() as u64).filter(|session| self.of_session(*session) > 0.0).collect();
+            (0..self.0.len() as u64).filter(|session| self.of_session(*session) > least).collect();
         // Of equal sessions the newer one, which has the larger number.
         sessions.sort_by(|a, b| self.of_session(*b).total_cmp(&self.of_session(*a)).then(b.cmp(a)));
-        sessions.truncate(limit);
         sessions
     }
 }

@@ -38,6 +38,17 @@ impl ReadStore {
         Ok(texts)
     }
 
+    /// The texts and call targets at the start of a session, in order.
+    pub fn first_texts(&self, session: SessionNumber, limit: u64) -> Result<Vec<String>, StoreError> {
+        self.sql.all(
+            "SELECT text || coalesce(target, '') AS text FROM entry WHERE space = ?1 AND session = ?2
+             AND NOT (is_abandoned OR is_retracted)
+             AND kind IN ('prompt', 'task', 'answer', 'assistant', 'call') ORDER BY seq LIMIT ?3",
+            values![session, limit],
+            |row| row.string("text"),
+        )
+    }
+
     /// The highest session number, which is the number of sessions ever stored.
     pub fn max_session_number(&self) -> Result<u64, StoreError> {
         self.sql.count("SELECT max(number) FROM session WHERE space = ?1", &[])

@@ -1,6 +1,7 @@
 //! Searches all sessions.
 
 mod cache;
+mod similar;
 
 use std::time::Instant;
 

@@ -45,7 +45,7 @@ pub(crate) use forget::ForgetReportJson;
 pub(crate) use frame::{CallerToolJson, ClientFrameJson, FrameEventJson, FrameJson, RunEndJson};
 pub(crate) use install::{InstallAllReportJson, InstallReportJson};
 pub(crate) use reference::ResolvedReferencesJson;
-pub(crate) use search::SearchResultJson;
+pub(crate) use search::{SearchResultJson, SimilarSessionsJson};
 pub(crate) use serve::{ApiTokenJson, LoginLinkJson, ServerAddressJson};
 pub(crate) use session::{EpisodeListJson, SessionListJson, SessionLogJson};
 pub(crate) use session_events::SessionEventsJson;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rethread_engine::{HitWithExchange, SearchHit, SearchReport};
+use rethread_engine::{HitWithExchange, SearchHit, SearchReport, SimilarSession};
 use rethread_model::{Session, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -49,6 +49,9 @@ struct HitJson<'a> {
     score: f64,
     kind: &'static str,
     session: SessionNameJson<'a>,
+    /// Sessions that are nearly the same and not listed themselves: copies, forks, sub-agents.
+    #[serde(rename = "alsoIn", skip_serializing_if = "Vec::is_empty")]
+    also_in: Vec<SessionNameJson<'a>>,
     episode: Option<HitEpisodeJson<'a>>,
     entry: HitEntryJson<'a>,
     snippet: &'a str,
@@ -70,6 +73,35 @@ pub(super) struct SessionNameJson<'a> {
     agent: &'static str,
     name: Option<&'a str>,
     project: Option<&'a str>,
+}
+
+/// Sessions with similar work, most similar first.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SimilarSessionsJson<'a> {
+    schema: u8,
+    similar: Vec<SimilarSessionJson<'a>>,
+}
+
+/// A session with similar work.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SimilarSessionJson<'a> {
+    session: SessionNameJson<'a>,
+    #[schemars(with = "Option<TimestampJson>")]
+    last_activity_at: Option<Timestamp>,
+    /// Its score as a share of what the session scores for its own words, 0 to 1.
+    share: f64,
+}
+
+impl<'a> SimilarSessionsJson<'a> {
+    pub(crate) fn new(similar: &'a [SimilarSession]) -> Self {
+        let similar = similar.iter().map(|one| SimilarSessionJson {
+            session: SessionNameJson::new(&one.session),
+            last_activity_at: one.session.last_activity_at,
+            share: round_to_four_decimals(f64::from(one.share)),
+        });
+        Self { schema: SCHEMA, similar: similar.collect() }
+    }
 }
 
 /// The episode of a hit; `lines` are its first and last line in the transcript.
@@ -105,12 +137,13 @@ struct HitExchangeJson<'a> {
 
 impl<'a> HitJson<'a> {
     fn new(rank: usize, found: &'a HitWithExchange, full: bool, exchange: bool) -> Self {
-        let SearchHit { session, episode, entry, kind, score, why, snippet, .. } = &found.hit;
+        let SearchHit { session, episode, entry, kind, score, also_in, why, snippet, .. } = &found.hit;
         Self {
             rank,
             score: round_to_four_decimals(f64::from(*score)),
             kind: "episode",
             session: SessionNameJson::new(session),
+            also_in: also_in.iter().map(SessionNameJson::new).collect(),
             episode: episode.as_ref().map(|episode| HitEpisodeJson {
                 id: &episode.id,
                 started_at: episode.started_at,

@@ -15,6 +15,8 @@ use super::{CellAlign, MAX_TEXT_WIDTH, TextPage, Tone, sanitize_line};
 const EXCHANGE_LINES: usize = 3;
 /// Maximum characters of each, for output that is not wrapped.
 const EXCHANGE_CHARACTERS: usize = 320;
+/// Maximum characters of the name of a session that is not shown itself.
+const NAME_CHARACTERS: usize = 60;
 /// If the name would get fewer columns than this, the details go on a line of their own.
 const MIN_NAME_WIDTH: usize = 16;
 
@@ -39,6 +41,7 @@ pub(crate) fn search(page: &mut TextPage, report: &SearchReport, view: SearchVie
         let about = [Some(age(hit.entry.at, view.now)), Some(kind_label(hit))];
         heading(page, &hit.session, view, about, indent.len());
         body(page, found, &indent);
+        also_in(page, hit, &indent);
         page.add(Tone::Plain, &indent).line(Tone::Dim, &hit.session.citation(hit.entry.location.line));
     }
 }
@@ -67,6 +70,7 @@ pub(crate) fn search_by_session(page: &mut TextPage, report: &SearchReport, view
             let line = format!("line {}", entry.location.line);
             page.row(&[kind_label(&found.hit), age(entry.at, view.now), line].map(|part| (Tone::Dim, part)), 2);
             body(page, found, "  ");
+            also_in(page, &found.hit, "  ");
         }
     }
 }
@@ -108,6 +112,16 @@ fn heading(page: &mut TextPage, session: &Session, view: SearchView, about: [Opt
         page.line(Tone::Strong, &truncate_to_width(&name, max_width)).add(Tone::Plain, &" ".repeat(column));
     }
     page.line(Tone::Dim, &aside);
+}
+
+/// Names the sessions that are nearly the same as the one shown.
+fn also_in(page: &mut TextPage, hit: &SearchHit, indent: &str) {
+    if hit.also_in.is_empty() {
+        return;
+    }
+    let names: Vec<String> =
+        hit.also_in.iter().map(|session| clip(&session_label(session), NAME_CHARACTERS).into_owned()).collect();
+    page.add(Tone::Plain, indent).line(Tone::Dim, &sanitize_line(&format!("also in: {}", names.join(", "))));
 }
 
 /// Renders the snippet, and the prompt and answer around it if they were requested.

@@ -12,7 +12,7 @@ use super::components::{
     OneLine, PageContext, empty_state, non_blank, nothing_synced, project, project_choices, select_field,
 };
 use super::layout::{NavPage, WebPage};
-use super::links::{link, to_line};
+use super::links::{link, to_line, to_session};
 use crate::render::{number, search_summary, session_label};
 use crate::serve::{ApiError, ServerState};
 
@@ -181,6 +181,15 @@ fn hit(context: PageContext<'_>, found: &HitWithExchange) -> Markup {
                 span { (session.agent.as_str()) }
                 span { (project(session.project.as_deref().or(session.cwd.as_deref()))) }
                 span { "line " (number(line)) }
+            }
+            @if !hit.also_in.is_empty() {
+                p.about.dim {
+                    "also in "
+                    @for (at, other) in hit.also_in.iter().enumerate() {
+                        @if at > 0 { ", " }
+                        a href=(to_session(other.id)) { (OneLine(session_label(other))) }
+                    }
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::logs::PAGE_BYTES;
 use crate::failure::FailureKind;
-use crate::json::{ConversationDetailsJson, ConversationListJson};
+use crate::json::{ConversationDetailsJson, ConversationListJson, SimilarSessionsJson};
 use crate::serve::params::{
     BoundedNumber, BoundedText, ChoiceParam, LogPosition, NamedChoice, ProjectParam, ResultLimit, optional_string,
     scope,
@@ -39,6 +39,12 @@ pub(super) fn routes() -> Vec<Route> {
             one,
             "Show a session. For a thread, also its metadata and last messages.",
             show,
+        ),
+        Route::get_for_session::<SimilarParams, SimilarSessionsJson<'_>>(
+            "/api/sessions/{id}/similar",
+            "List sessions with similar work, of any project, most similar first. Copies, forks and sub-agents of the \
+             session are left out.",
+            similar,
         ),
         Route::with_body_for_session::<SessionChangeBody, ConversationDetailsJson<'_>>(
             Method::PATCH,
@@ -144,6 +150,18 @@ fn show(app: &ServerState, id: SessionId, params: SessionParams) -> ApiResult {
         params.messages.map_or(DEFAULT_MESSAGES, |BoundedNumber(most)| most),
         StatusCode::OK,
     )
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SimilarParams {
+    /// Show at most this many.
+    #[serde(default)]
+    limit: ResultLimit<5, 50>,
+}
+
+fn similar(app: &ServerState, id: SessionId, params: SimilarParams) -> ApiResult {
+    ApiResponse::json(&SimilarSessionsJson::new(&app.engine.search().similar(id, params.limit.get())?))
 }
 
 fn session_response(engine: &Engine, id: SessionId, messages: u64, status: StatusCode) -> ApiResult {

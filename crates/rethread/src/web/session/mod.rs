@@ -18,6 +18,9 @@ use crate::serve::{ApiError, ServerState};
 /// Most prompts listed; beyond that, those nearest to the shown entries.
 const MAX_PROMPTS: usize = 80;
 
+/// Most sessions listed as similar work.
+const MAX_SIMILAR: usize = 5;
+
 /// Longer names get a smaller heading.
 const LONG_NAME_CHARS: usize = 60;
 
@@ -63,6 +66,7 @@ pub(super) fn page(app: &ServerState, id: SessionId, params: &SessionPageParams)
     let range = params.position(state);
     let request = SessionPageRequest { range, include_all: params.shows_everything() };
     let reading = app.engine.sessions().page(id, request)?;
+    let similar = app.engine.search().similar(id, MAX_SIMILAR)?;
     let context = PageContext::new(app);
     let session = &reading.listed.session;
     let title = session_label(session);
@@ -74,7 +78,7 @@ pub(super) fn page(app: &ServerState, id: SessionId, params: &SessionPageParams)
             }
             div.side {
                 (prompts(context, &reading, params))
-                (sidebar::sidebar(context, &reading))
+                (sidebar::sidebar(context, &reading, &similar))
             }
         }
     };

@@ -1,11 +1,11 @@
 //! The sidebar of a session: summary, numbers, files, errors, decisions and injections.
 
 use maud::{Markup, html};
-use rethread_engine::{InjectionRow, SessionPage};
+use rethread_engine::{InjectionRow, SessionPage, SimilarSession};
 use rethread_model::{Agent, Predicate, clip};
 use serde_json::Value;
 
-use super::super::components::{MultiLine, OneLine, PageContext, command, count};
+use super::super::components::{MultiLine, OneLine, PageContext, command, count, project};
 use super::super::links::{to_entity, to_line, to_session};
 use super::super::markdown::markdown;
 use super::super::memory;
@@ -17,7 +17,7 @@ const MAX_ITEMS: usize = 40;
 const MAX_INJECTION_CHARS: usize = 6_000;
 
 /// The sidebar.
-pub(super) fn sidebar(context: PageContext<'_>, reading: &SessionPage) -> Markup {
+pub(super) fn sidebar(context: PageContext<'_>, reading: &SessionPage, similar: &[SimilarSession]) -> Markup {
     html! {
         aside.about-session id="about" aria-label="About this session" {
             (card(context, reading))
@@ -34,6 +34,7 @@ pub(super) fn sidebar(context: PageContext<'_>, reading: &SessionPage) -> Markup
             }
             (commits(reading))
             (children(reading))
+            (similar_work(context, similar))
             (injections(context, reading))
         }
     }
@@ -150,6 +151,26 @@ fn children(reading: &SessionPage) -> Markup {
                         li {
                             a href=(to_session(child.id)) { (OneLine(clip(&session_label(child), 120))) }
                             " " span.dim { (count(child.counts.tool_calls, "call")) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Sessions that worked on the same.
+fn similar_work(context: PageContext<'_>, similar: &[SimilarSession]) -> Markup {
+    html! {
+        @if !similar.is_empty() {
+            section {
+                (section_title("Similar work", similar.len()))
+                ul.plain-list {
+                    @for one in similar {
+                        @let session = &one.session;
+                        li {
+                            a href=(to_session(session.id)) { (OneLine(clip(&session_label(session), 120))) }
+                            " " span.dim { (project(session.project.as_deref().or(session.cwd.as_deref()))) " " (context.ago(session.last_activity_at)) }
                         }
                     }
                 }

@@ -1,0 +1,60 @@
+//! Finds sessions with similar work: the same files, the same words.
+
+use jiff::Zoned;
+use rethread_index::IndexSnapshot;
+use rethread_model::Session;
+use rethread_store::{ReadStore, SessionNumber};
+
+use crate::matches::TermMatches;
+use crate::search_filters::{PhraseMode, SearchFilters};
+use crate::session_groups::SessionGroups;
+use crate::session_scores::SessionScores;
+use crate::terms::QueryTerms;
+use crate::{SearchError, SearchQuery};
+
+/// Minimum score, as a share of what the session itself scores for its own words. In coding sessions of ten projects, a
+/// third of the pairs above it changed the same file, and they were four fifths of all pairs that did.
+const MIN_SHARE: f32 = 0.3;
+
+/// A session that did similar work.
+#[derive(Clone, Debug)]
+pub struct SimilarSession {
+    /// The session.
+    pub session: Session,
+    /// How much of the own words it covers, 0 to 1, relative to the session itself.
+    pub share: f32,
+}
+
+/// The sessions most similar to one, best first. `about` are words that say what the session did. Copies, forks and
+/// sub-agents of the session are left out.
+pub fn similar_sessions(
+    store: &ReadStore,
+    snapshot: &IndexSnapshot,
+    number: SessionNumber,
+    about: &str,
+    now: &Zoned,
+    limit: usize,
+) -> Result<Vec<SimilarSession>, SearchError> {
+    let query = SearchQuery::from_prose(about, now);
+    let terms = QueryTerms::from_query(&query.words, &query.words, snapshot)?;
+    let matches = TermMatches::find(snapshot, &terms, store.max_session_number()?)?;
+    let everything = SearchFilters::evaluate(snapshot, &query, None, true, PhraseMode::Preferred)?;
+    let scores = SessionScores::compute(snapshot, &matches, &everything);
+    let own = scores.of_session(number.get());
+    let mut groups = SessionGroups::new(store);
+    if let Some(session) = store.session_by_number(number)? {
+        groups.leader(number, &session)?;
+    }
+    let mut similar = Vec::new();
+    for other in scores.above(MIN_SHARE * own) {
+        let other = SessionNumber::new(other);
+        let Some(session) = store.session_by_number(other)?.filter(|_| other != number) else { continue };
+        if groups.leader(other, &session)? == other {
+            similar.push(SimilarSession { share: (scores.of_session(other.get()) / own).min(1.0), session });
+        }
+        if similar.len() == limit {
+            break;
+        }
+    }
+    Ok(similar)
+}
