@@ -55,6 +55,8 @@ pub struct SearchResults {
     pub searched: u64,
     /// Notice if the search was less strict or less complete than requested.
     pub degraded: Option<String>,
+    /// How a time in the query was read, if that is not obvious.
+    pub notice: Option<String>,
 }
 
 /// One entry that was found.
@@ -93,8 +95,8 @@ pub enum SearchError {
     Store(#[from] StoreError),
 }
 
-/// Finds the entries that match best.
-pub fn search(
+/// Finds the entries that match best, within the filters of the query.
+pub(crate) fn search_filtered(
     store: &ReadStore,
     snapshot: &IndexSnapshot,
     request: SearchInput<'_>,
@@ -127,7 +129,13 @@ pub fn search(
         first.addresses.extend(found.addresses);
         limits = more;
     }
-    Ok(SearchResults { hits: first.hits, matched: first.matched, searched: matches.entry_count, degraded })
+    Ok(SearchResults {
+        hits: first.hits,
+        matched: first.matched,
+        searched: matches.entry_count,
+        degraded,
+        notice: None,
+    })
 }
 
 fn phrase_mode(query: &SearchQuery) -> PhraseMode {
@@ -255,7 +263,7 @@ fn search_newest(
         let among = MAX_SCANNED_ENTRIES.min(newest.len());
         degraded = Some(format!("words too common to be indexed: only the newest {among} entries were searched"));
     }
-    Ok(SearchResults { hits, matched, searched: matches.entry_count, degraded })
+    Ok(SearchResults { hits, matched, searched: matches.entry_count, degraded, notice: None })
 }
 
 /// The text around the query as it is written, or around the first of its words if all of them occur somewhere.
