@@ -1,4 +1,4 @@
-//! Decides whether a command or a sentence shows that an event happened: `git tag v2.0`, "Deployed to production."
+//! Decides whether a command such as `git tag v2.0`, or a sentence, shows that an event happened.
 
 use crate::when::{EventAction, EventPhrase};
 
@@ -8,13 +8,15 @@ const MAX_SENTENCE_WORDS: usize = 40;
 const COMMAND_WORDS: usize = 5;
 
 /// Programs that run what their arguments name.
-const RUNNERS: &str = "bash bun bundle cargo composer deno docker dotnet go gradle gradlew invoke just make mise mix mvn mvnw \
+const RUNNERS: &str = "bash bun bundle cargo composer deno dotnet gradle gradlew invoke just make mise mix mvn mvnw \
      node nox npm npx php pnpm poetry python python3 rails rake sh sudo task tox uv yarn";
 const DEPLOY_PROGRAMS: &str = "amplify ansible-playbook aws az cap cdk eb firebase fly flyctl gcloud heroku kamal modal \
      netlify now railway render serverless sls sst vercel wrangler";
 const MIGRATION_PROGRAMS: &str = "alembic artisan atlas dbmate diesel django-admin drizzle-kit flask flyway goose knex \
      liquibase migrate prisma sea-orm-cli sequelize sqlx typeorm";
 const PUBLISHERS: &str = "bun cargo changeset deno dart flit hatch lerna npm pnpm poetry pub rush uv vsce yarn";
+
+const OTHER_TASKS: &str = "add bench build check clippy doc exec fmt info install lint remove test tree update view";
 
 /// Words that make a sentence a plan, a question or a memory of the event, and not its report.
 const HEDGES: &str = "after aren't before can can't cannot could didn't doesn't don't earlier failed fails haven't if isn't \
@@ -39,7 +41,7 @@ fn part_shows(event: &EventPhrase, part: &str) -> bool {
     let lower = part.to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().skip_while(|word| word.contains('=') || *word == "sudo").collect();
     let is_trial = |word: &&str| matches!(*word, "--dry-run" | "--dry" | "--help" | "-h" | "--check" | "--list" | "-l");
-    if words.iter().any(|word| is_trial(word)) || !has_subject(event, &lower) {
+    if words.iter().any(is_trial) || !has_subject(event, &lower) {
         return false;
     }
     let [program, rest @ ..] = &words[..] else { return false };
@@ -101,17 +103,19 @@ fn is_migration(program: &str, rest: &[&str]) -> bool {
 
 /// Whether a script or task with that name is run: `make release`, `./scripts/deploy.sh`.
 fn runs(program: &str, rest: &[&str], names: &[&str]) -> bool {
-    // A flag such as `cargo build --release` is no task, and neither is a path that is only read.
-    let tasks = rest.iter().take(COMMAND_WORDS).filter(|word| !word.starts_with('-'));
-    let is_task =
-        |word: &str| names.iter().any(|name| base_name(word).split('.').next() == Some(name) || begins(word, name));
-    names.iter().any(|name| program.split('.').next() == Some(name))
-        || (is_in(program, RUNNERS) && !is_in(program, "go node python python3 deno") && tasks.copied().any(is_task))
+    // A flag such as `cargo build --release` is not a task, nor is the filter of `cargo test release`.
+    let is_other = rest.first().is_some_and(|word| is_in(word, OTHER_TASKS));
+    let mut tasks = rest.iter().take(COMMAND_WORDS).filter(|word| !word.starts_with('-'));
+    let is_task = |word: &str| names.iter().any(|name| is_task_name(base_name(word), name));
+    is_task(program) || (is_in(program, RUNNERS) && !is_other && tasks.any(|word| is_task(word)))
 }
 
-/// `deploy:prod`, `release-all`.
-fn begins(word: &str, name: &str) -> bool {
-    word.strip_prefix(name).is_some_and(|rest| rest.starts_with([':', '-', '_']))
+/// `deploy`, `deploy.sh`, `deploy:prod`, but not `release-notes`.
+fn is_task_name(word: &str, name: &str) -> bool {
+    let Some(rest) = word.strip_prefix(name) else { return false };
+    let is_about =
+        rest.split(|letter: char| !letter.is_alphanumeric()).any(|part| part == "md" || is_in(part, ATTACHED_NOUNS));
+    rest.is_empty() || (rest.starts_with(['.', ':', '-', '_']) && !is_about)
 }
 
 fn name_parts(word: &str, name: &str) -> bool {
@@ -149,7 +153,7 @@ fn commit_shows(event: &EventPhrase, subject: &str) -> bool {
     if !event.subject.is_empty() {
         return (is_named || is_moved || is_release_scope) && has_subject(event, &lower);
     }
-    // "Release the lock" is no release.
+    // "Release the lock" is about something else.
     match event.action {
         EventAction::Release => is_release_scope || (is_named && (second.is_empty() || has_version(&lower))),
         _ => is_named,
@@ -262,6 +266,12 @@ mod tests {
             ("the release", "cargo publish --dry-run", false),
             ("the release", "cargo build --release", false),
             ("the release", "cargo run --release -- x", false),
+            ("the release", "python scripts/release.py 1.2", true),
+            ("the release", "cargo xtask release", true),
+            ("the release", "cargo test release", false),
+            ("the release", "make release-notes", false),
+            ("the release", "sh ci/release_notes.sh", false),
+            ("the release", "node --test release.test.js", false),
             ("the release", "cat docs/release.md", false),
             ("the release", "grep -rn release .", false),
             ("the release", "rethread search 'the week before the release'", false),

@@ -65,7 +65,7 @@ fn with_event(
     Ok((query, Some(format!("\"{}\" read as {} (session {name})", event.text, show_date(at, input.now)))))
 }
 
-/// The query with its limits as filters. What is later than now is no answer to a question about a time.
+/// The query with its limits as filters. What is later than now does not answer a question about a time.
 fn narrowed(query: &SearchQuery, now: &Zoned) -> SearchQuery {
     let mut query = query.clone();
     let latest = now.timestamp().as_millisecond().saturating_add(CLOCK_DIFFERENCE_MILLIS);

@@ -7,7 +7,7 @@ use rethread_index::words;
 
 use super::{SearchQuery, is_question};
 use crate::when::LocatedTimePhrase;
-use crate::{EventPhrase, TimePhrase};
+use crate::{EventPhrase, TimeBounds, TimePhrase};
 
 /// Maximum number of words of a query in which limits and events are read. Longer texts are pasted: in them, "before"
 /// and "after" rarely say when the answer was given.
@@ -22,7 +22,10 @@ impl SearchQuery {
         for one in &located {
             let when = (is_short || one.anchors.is_empty()).then_some(one.when);
             for time in when.into_iter().chain(one.anchors.iter().copied()) {
-                if !self.times.contains(&time) {
+                // "Before March" is not about the March of another year.
+                let is_other_year =
+                    is_short && one.anchors.contains(&time) && matches!(time, TimePhrase::Months { .. });
+                if !is_other_year && !self.times.contains(&time) {
                     self.times.push(time);
                 }
             }
@@ -38,10 +41,10 @@ impl SearchQuery {
         }
         let located = TimePhrase::find_located(prose, now);
         let mut limits = located.iter().filter_map(|one| one.bounds);
-        self.bounds = limits.next().and_then(|first| limits.try_fold(first, |all, next| all.intersect(next)));
+        self.bounds = limits.next().and_then(|first| limits.try_fold(first, TimeBounds::intersect));
         self.event = EventPhrase::find(prose, now);
         if let Some(event) = &self.event {
-            self.eventless_topic = topic_without(prose, &located, Some(event.place.clone()));
+            self.eventless_topic = topic_without(prose, &located, Some(&event.place));
         }
     }
 }
@@ -51,10 +54,10 @@ fn is_short(prose: &str) -> bool {
 }
 
 /// The words without dates and without the event at `event`; empty if nothing but times is left.
-fn topic_without(prose: &str, located: &[LocatedTimePhrase], event: Option<Range<usize>>) -> String {
+fn topic_without(prose: &str, located: &[LocatedTimePhrase], event: Option<&Range<usize>>) -> String {
     let without = |is_removed: fn(&LocatedTimePhrase) -> bool| {
         let places = located.iter().filter(|one| is_removed(one)).map(|one| one.place.clone());
-        let mut places: Vec<Range<usize>> = places.chain(event.clone()).collect();
+        let mut places: Vec<Range<usize>> = places.chain(event.cloned()).collect();
         places.sort_by_key(|place| place.start);
         without_ranges(prose, places.into_iter())
     };

@@ -51,7 +51,7 @@ enum BoundWord {
 pub(super) const FUNCTION_WORDS: &str = "about and are as at because but by did do does for had has have he how i if in is it my of on \
      only or our she so that the then they this to was we were what when where which who why with you";
 
-/// Words of sentences about the past, in which "by Friday" is no deadline.
+/// Words of sentences about the past, in which "by Friday" is not a deadline.
 const PAST_WORDS: [&str; 5] = ["did", "had", "has", "was", "were"];
 
 impl TimeBounds {
@@ -110,13 +110,12 @@ impl TimeSentence<'_> {
     /// "Since Monday", "before March", "up to yesterday".
     fn bounded(&self, at: usize) -> Option<TimeMatch> {
         let (start, word) = match self.word_at(at) {
-            "since" => (at + 1, BoundWord::Since),
+            "since" | "from" => (at + 1, BoundWord::Since),
             "after" => (at + 1, BoundWord::After),
             "before" => (at + 1, BoundWord::Before),
             "until" | "till" => (at + 1, BoundWord::Until),
             "up" if matches!(self.adjacent_word(at + 1), "to" | "until" | "till") => (at + 2, BoundWord::Until),
             "by" => (at + 1, BoundWord::By),
-            "from" => (at + 1, BoundWord::Since),
             _ => return None,
         };
         let anchor = self.anchor(start).filter(|anchor| self.is_clear(anchor))?;

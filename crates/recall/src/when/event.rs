@@ -26,7 +26,7 @@ pub struct EventPhrase {
     pub(crate) action: EventAction,
     /// The other words of its name, in lower case: `pnpm`, `2.0`.
     pub(crate) subject: Vec<String>,
-    /// Whether it is told as a sentence: "we switched to pnpm". Such an event happened once.
+    /// Whether it is written as a sentence: "we switched to pnpm". Such an event happened once.
     pub(crate) is_clause: bool,
     relation: EventRelation,
     /// Byte range of the whole phrase, from "the week" to the end of the event.
