@@ -27,6 +27,8 @@ mod context;
 mod cues;
 mod decision_lines;
 mod entities;
+mod event_evidence;
+mod event_time;
 mod facts;
 mod features;
 mod fix_lines;
@@ -60,6 +62,7 @@ mod terms;
 #[cfg(test)]
 mod testing;
 mod thread_title;
+mod timed_search;
 mod tool_call_summary;
 mod weights;
 mod when;
@@ -113,7 +116,7 @@ pub use reference::{
     MAX_REFERENCES, REFERENCE_BYTES, REFERENCE_CUT_MARK, REFERENCE_HEADER, ReferenceCandidate, ReferenceOutcome,
     ReferencedSession, SessionReference, find_references, reference_block,
 };
-pub use search::{SearchError, SearchInput, SearchResults, search};
+pub use search::{SearchError, SearchInput, SearchResults};
 pub use session_context::{
     NOTE_CHARS, RESUME_TOKENS, SessionView, TimedText, resume_context, resume_greeting, session_context, session_update,
 };
@@ -121,7 +124,8 @@ pub use similar_work::{SimilarSession, similar_sessions};
 pub use similarity::SimilarityScores;
 pub use snippet::{Snippet, highlight, snippet};
 pub use thread_title::{TITLE_SYSTEM_PROMPT, clean_title, title_prompt};
+pub use timed_search::search;
 pub use tool_call_summary::ToolCallSummary;
 pub use weights::{FEATURE_COUNT, FEATURE_TABLE, FeatureWeight, FeatureWeights, ScoreContribution};
-pub use when::{TimePhrase, TimeSpan};
+pub use when::{EventPhrase, TimeBounds, TimePhrase, TimeSpan};
 pub use wrap_for_model::wrap_for_model;

@@ -50,7 +50,7 @@ pub(crate) fn search_newest(
         let among = MAX_SCANNED_ENTRIES.min(newest.len());
         degraded = Some(format!("words too common to be indexed: only the newest {among} entries were searched"));
     }
-    Ok(SearchResults { hits, matched, searched: matches.entry_count, degraded })
+    Ok(SearchResults { hits, matched, searched: matches.entry_count, degraded, notice: None })
 }
 
 /// The text around the query as it is written, or around the first of its words if all of them occur somewhere.

@@ -51,6 +51,8 @@ pub struct SearchResults {
     pub searched: u64,
     /// Notice if the search was less strict or less complete than requested.
     pub degraded: Option<String>,
+    /// How a time in the query was read, if that is not obvious.
+    pub notice: Option<String>,
 }
 
 /// Why a search failed.
@@ -64,8 +66,8 @@ pub enum SearchError {
     Store(#[from] StoreError),
 }
 
-/// Finds the entries that match best.
-pub fn search(
+/// Finds the entries that match best, within the filters of the query.
+pub(crate) fn search_filtered(
     store: &ReadStore,
     snapshot: &IndexSnapshot,
     request: SearchInput<'_>,
@@ -101,7 +103,7 @@ pub fn search(
         pass.run(more, &mut list)?;
         limits = more;
     }
-    Ok(SearchResults { hits: list.hits, matched, searched: matches.entry_count, degraded })
+    Ok(SearchResults { hits: list.hits, matched, searched: matches.entry_count, degraded, notice: None })
 }
 
 fn phrase_mode(query: &SearchQuery) -> PhraseMode {

@@ -31,6 +31,7 @@ pub(crate) struct SearchFilters {
     kinds: Vec<HitKind>,
     after: Option<Timestamp>,
     before: Option<Timestamp>,
+    latest: Option<Timestamp>,
 }
 
 impl SearchFilters {
@@ -47,6 +48,7 @@ impl SearchFilters {
             kinds: query.kinds.clone(),
             after: query.after,
             before: query.before,
+            latest: query.latest,
             ..Self::default()
         };
         for segment in snapshot.segments() {
@@ -80,6 +82,7 @@ impl SearchFilters {
             && self.kinds.is_empty()
             && self.after.is_none()
             && self.before.is_none()
+            && self.latest.is_none()
             && self.required.iter().all(Vec::is_empty)
             && self.excluded.iter().all(HashSet::is_empty)
     }
@@ -112,11 +115,14 @@ impl SearchFilters {
     }
 
     fn is_in_time_range(&self, segment: &IndexSegment, doc: DocId) -> bool {
-        if self.after.is_none() && self.before.is_none() {
+        let has_limits = self.after.is_some() || self.before.is_some();
+        if !has_limits && self.latest.is_none() {
             return true;
         }
-        let Some(at) = segment.at(doc) else { return false };
-        self.after.is_none_or(|after| at >= after) && self.before.is_none_or(|before| at < before)
+        let Some(at) = segment.at(doc) else { return !has_limits };
+        self.latest.is_none_or(|latest| at <= latest)
+            && self.after.is_none_or(|after| at >= after)
+            && self.before.is_none_or(|before| at < before)
     }
 }
 

@@ -60,6 +60,8 @@ pub struct SearchReport {
     pub searched: u64,
     /// What could not be searched and why, if anything.
     pub degraded: Option<String>,
+    /// How a time in the query was read, if that is not obvious.
+    pub notice: Option<String>,
     /// What was done to the index first.
     pub index: IndexOutcome,
     /// How long it took.
@@ -118,7 +120,7 @@ impl SearchService<'_> {
         } else {
             self.engine.index().with_snapshot(&store, work)?
         };
-        let SearchResults { hits, matched, searched, degraded } = found;
+        let SearchResults { hits, matched, searched, degraded, notice } = found;
         let mut recalled = Vec::with_capacity(hits.len());
         for hit in hits {
             let (prompt, answer) =
@@ -135,7 +137,8 @@ impl SearchService<'_> {
         let without = similarity.and_then(Result::err).map(|why| format!("{why}; searched by words only"));
         let degraded = [without, degraded].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
         self.engine.search_cache.put_store(&location, store);
-        Ok(SearchReport { hits: recalled, matched, searched, degraded, index, seconds: start.elapsed().as_secs_f64() })
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(SearchReport { hits: recalled, matched, searched, degraded, notice, index, seconds })
     }
 
     /// Parses the query and adds the filters of the request.

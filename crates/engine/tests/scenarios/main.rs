@@ -37,6 +37,7 @@ mod notes;
 mod pi_hook;
 mod project_sessions;
 mod prompt_questions;
+mod query_times;
 mod references;
 mod replaced_store;
 mod returning;

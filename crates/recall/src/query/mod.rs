@@ -7,16 +7,14 @@ mod kind;
 mod scan;
 #[cfg(test)]
 mod tests;
-
-use std::ops::Range;
+mod times;
 
 use jiff::Zoned;
-use rethread_index::words;
 use rethread_model::{Agent, Timestamp};
 
 pub use kind::{HitKind, UnknownHitKind};
 
-use crate::TimePhrase;
+use crate::{EventPhrase, TimeBounds, TimePhrase};
 use filter::QueryFilter;
 use scan::{QueryToken, TokenRole};
 
@@ -45,8 +43,16 @@ pub struct SearchQuery {
     pub after: Option<Timestamp>,
     /// Exclusive upper bound.
     pub before: Option<Timestamp>,
-    /// Time phrases in the plain words. They boost the rank and never filter.
+    /// Time phrases in the plain words. They boost the rank and do not filter.
     pub times: Vec<TimePhrase>,
+    /// Limits in the plain words of a short query, such as "since Monday".
+    pub bounds: Option<TimeBounds>,
+    /// An event in the plain words of a short query that stands for a time, such as "the week before the release".
+    pub event: Option<EventPhrase>,
+    /// The topic without the words of that event.
+    pub eventless_topic: String,
+    /// Entries later than this are not found; entries without a time are.
+    pub latest: Option<Timestamp>,
 }
 
 impl SearchQuery {
@@ -117,26 +123,17 @@ impl SearchQuery {
             }
             prose.push(";");
         }
-        self.set_words(words.join(" "), &prose.join(" "), now);
+        let prose = prose.join(" ");
+        self.set_words(words.join(" "), &prose, now);
+        self.set_limits(&prose, now);
         for token in tokens {
             if let TokenRole::Phrase(phrase) = &token.role {
                 self.topic.push(' ');
                 self.topic.push_str(phrase);
+                self.eventless_topic.push(' ');
+                self.eventless_topic.push_str(phrase);
             }
         }
-    }
-
-    /// Sets the text to rank by and its times; `prose` are the plain words in it.
-    fn set_words(&mut self, words: String, prose: &str, now: &Zoned) {
-        self.words = words;
-        self.times = TimePhrase::find(prose, now);
-        let located = TimePhrase::find_located(prose, now);
-        let dated = located.iter().filter(|one| !one.is_relative);
-        // "A year ago" may be part of the content; a date rarely is. If nothing else is left, it is a time.
-        let timeless = without_ranges(prose, located.iter().map(|one| one.place.clone()));
-        let has_words = words::split(&timeless).iter().next().is_some();
-        self.topic = if has_words { without_ranges(prose, dated.map(|one| one.place.clone())) } else { String::new() };
-        self.is_question = is_question(prose);
     }
 
     fn apply_filter(&mut self, filter: &QueryFilter) {
@@ -159,19 +156,6 @@ fn is_question(text: &str) -> bool {
     ];
     let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
     text.trim_end().ends_with('?') || ASKING.contains(&first.as_str())
-}
-
-/// The text with the given ranges replaced by spaces.
-fn without_ranges(text: &str, places: impl Iterator<Item = Range<usize>>) -> String {
-    let mut rest = String::new();
-    let mut from = 0;
-    for place in places {
-        rest.push_str(&text[from..place.start.max(from)]);
-        rest.push(' ');
-        from = place.end.max(from);
-    }
-    rest.push_str(&text[from..]);
-    rest
 }
 
 /// Makes `NOT x` one exclusion. In "does NOT work" and "NOT NULL" it is only an emphasized word.

@@ -153,6 +153,7 @@ fn times_come_from_plain_words_only() {
         ("kind:error yesterday", yesterday),
         (r#""yesterday" -today since:yesterday x"#, vec![]),
         ("x last file:a.rs week", vec![]),
+        ("before last file:a.rs week", vec![]),
         ("in OR March", vec![TimePhrase::Months { first: 3, last: 3 }]),
     ];
     for (text, expect) in table {
@@ -266,4 +267,46 @@ proptest! {
         let rendered = SearchQuery { words: text, topic: query.topic.clone(), is_question: query.is_question, times: query.times.clone(), ..SearchQuery::default() };
         prop_assert_eq!(&query, &rendered);
     }
+}
+
+#[test]
+fn only_short_queries_set_limits() {
+    let monday = "2026-03-16T00:00:00.000Z";
+    let limits = |text: &str| {
+        let query = SearchQuery::parse(text, &now());
+        let bounds =
+            query.bounds.map(|bounds| (bounds.from.map(|at| at.to_string()), bounds.to.map(|at| at.to_string())));
+        (bounds, query.event.map(|event| event.text))
+    };
+    let from = Some((Some(monday.to_owned()), None));
+    let to = Some((None, Some(monday.to_owned())));
+    let long = |text: &str| format!("{text} {}", "and more words ".repeat(8));
+    for (text, expect) in [
+        ("parser bugs since Monday", (from.clone(), None)),
+        ("since Monday, file:parser.rs", (from.clone(), None)),
+        ("before Monday", (to, None)),
+        ("after Monday before Monday", (None, None)),
+        ("cache since the release", (None, Some("the release".to_owned()))),
+        ("\"since Monday\" cache", (None, None)),
+        (&long("since Monday"), (None, None)),
+        (&long("cache since the release"), (None, None)),
+    ] {
+        assert_eq!(limits(text), expect, "{text:?}");
+    }
+    let prose = SearchQuery::from_prose("cache since Monday and since the release", &now());
+    assert_eq!((prose.bounds, prose.event), (None, None), "a prompt is not a search");
+}
+
+#[test]
+fn topic_has_no_words_of_limits() {
+    for (text, topic) in [
+        ("parser bugs since Monday", "parser bugs  "),
+        ("what changed the week before 3 May 2025", "what changed  "),
+        ("since Monday", ""),
+        ("cache since the release", "cache since the release"),
+    ] {
+        assert_eq!(SearchQuery::parse(text, &now()).topic, topic, "{text:?}");
+    }
+    let query = SearchQuery::parse("cache the week before the release \"x y\"", &now());
+    assert_eq!(query.eventless_topic, "cache   ; x y");
 }

@@ -4,6 +4,7 @@ use jiff::Zoned;
 use jiff::civil::{Date, Weekday};
 use rethread_model::Timestamp;
 
+use super::beside::{BesideAmount, TimeSide};
 use super::{TimePhrase, TimeSpan};
 
 /// Calendar arithmetic relative to one moment and time zone.
@@ -12,8 +13,8 @@ pub(super) struct Calendar<'a> {
 }
 
 /// Units of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TimeUnit {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum TimeUnit {
     Minute,
     Hour,
     Day,
@@ -23,10 +24,14 @@ pub(super) enum TimeUnit {
 }
 
 /// A number of units; vague words such as "a few" give a range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CountRange {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CountRange {
     pub(super) least: i64,
     pub(super) most: i64,
+}
+
+impl CountRange {
+    pub(super) const ONE: Self = Self { least: 1, most: 1 };
 }
 
 const MINUTE_MILLIS: i64 = 60_000;
@@ -95,6 +100,11 @@ impl<'a> Calendar<'a> {
     pub(super) fn past_weekday(&self, weekday: Weekday) -> Option<Date> {
         let since = i64::from(weekday.until(self.today().weekday()));
         self.day_from_today(-if since == 0 { 7 } else { since })
+    }
+
+    /// The `count`-th such weekday before today, counted back from the latest.
+    pub(super) fn weekday_back(&self, weekday: Weekday, count: i64) -> Option<Date> {
+        add_units(self.past_weekday(weekday)?, 1_i64.checked_sub(count)?, TimeUnit::Week)
     }
 
     /// That weekday about so long ago: in the calendar week of that many weeks ago, or the nearest to the same day of an
@@ -207,15 +217,90 @@ impl<'a> Calendar<'a> {
             let at = self.moment_ago(count, unit)?.as_millis();
             return Some((Timestamp::from_millis(at - half), Timestamp::from_millis(at + half)));
         }
-        let date = add_units(self.today(), -count, unit)?;
+        let span = self.around_date(add_units(self.today(), -count, unit)?, unit)?;
+        Some((span.from, span.to))
+    }
+
+    /// Half a unit to either side of a date, or the day itself for days.
+    fn around_date(&self, date: Date, unit: TimeUnit) -> Option<TimeSpan> {
         let (before, after, step) = match unit {
             TimeUnit::Week => (3, 4, TimeUnit::Day),
             TimeUnit::Month => (15, 16, TimeUnit::Day),
             TimeUnit::Year => (6, 6, TimeUnit::Month),
             TimeUnit::Day | TimeUnit::Minute | TimeUnit::Hour => (0, 1, TimeUnit::Day),
         };
-        let span = self.days(add_units(date, -before, step)?, add_units(date, after, step)?)?;
-        Some((span.from, span.to))
+        self.days(add_units(date, -before, step)?, add_units(date, after, step)?)
+    }
+
+    /// The time before or after another one: "the week before", "two days after". `is_exact` gives the very day.
+    pub(super) fn beside(&self, anchor: TimeSpan, amount: BesideAmount, is_exact: bool) -> Option<TimeSpan> {
+        let BesideAmount { count, unit, side, is_whole } = amount;
+        let sign = if side == TimeSide::Before { -1 } else { 1 };
+        if unit.has_fixed_length() {
+            let far = |at| self.zoned(at)?.checked_add(unit.to_jiff_span(sign * count.most)?).ok();
+            return Some(match side {
+                TimeSide::Before => TimeSpan { from: to_timestamp(&far(anchor.from)?), to: anchor.from },
+                TimeSide::After => TimeSpan { from: anchor.to, to: to_timestamp(&far(anchor.to)?) },
+            });
+        }
+        let first = self.zoned(anchor.from)?.date();
+        // A span ends where the next day begins; a moment ends within its day.
+        let last = if anchor.from == anchor.to { first } else { self.last_day(anchor)? };
+        let near = if side == TimeSide::Before { first } else { last };
+        if !is_whole {
+            let unit_around = if is_exact { TimeUnit::Day } else { unit };
+            let around = |count: i64| self.around_date(add_units(near, sign * count, unit)?, unit_around);
+            let (one, other) = (around(count.least)?, around(count.most)?);
+            return Some(TimeSpan { from: one.from.min(other.from), to: one.to.max(other.to) });
+        }
+        let next = near.tomorrow().ok()?;
+        match side {
+            TimeSide::Before => {
+                let span = self.days(add_units(near, -count.most, unit)?, near)?;
+                // "The week before the release" includes its day up to the release; "the day before" does not.
+                Some(if unit == TimeUnit::Day { span } else { TimeSpan { to: anchor.from, ..span } })
+            }
+            TimeSide::After => {
+                let span = self.days(next, add_units(next, count.most, unit)?)?;
+                Some(if unit == TimeUnit::Day { span } else { TimeSpan { from: anchor.to, ..span } })
+            }
+        }
+    }
+
+    /// The last day of which a span includes a part.
+    fn last_day(&self, span: TimeSpan) -> Option<Date> {
+        let last = Timestamp::from_millis(span.to.as_millis().checked_sub(1)?);
+        Some(self.zoned(last)?.date())
+    }
+
+    /// The same span, moved by whole days.
+    pub(super) fn moved(&self, span: TimeSpan, days: i64) -> Option<TimeSpan> {
+        let move_one = |at| {
+            let moved = self.zoned(at)?.checked_add(TimeUnit::Day.to_jiff_span(days)?).ok()?;
+            Some(to_timestamp(&moved))
+        };
+        Some(TimeSpan { from: move_one(span.from)?, to: move_one(span.to)? })
+    }
+
+    /// The latest occurrence of a yearly time that begins at or before `by`.
+    pub(super) fn latest_by(&self, when: TimePhrase, by: Timestamp) -> Option<TimeSpan> {
+        let year = self.zoned(by)?.date().year();
+        (0..9).filter_map(|back| self.in_year(when, year - back)).find(|span| span.from <= by)
+    }
+
+    /// The first occurrence of a yearly time that begins at or after `from`.
+    pub(super) fn first_from(&self, when: TimePhrase, from: Timestamp) -> Option<TimeSpan> {
+        let year = self.zoned(from)?.date().year();
+        (0..9).filter_map(|ahead| self.in_year(when, year + ahead)).find(|span| span.from >= from)
+    }
+
+    pub(super) fn weekday_at(&self, at: Timestamp) -> Option<Weekday> {
+        Some(self.zoned(at)?.date().weekday())
+    }
+
+    fn zoned(&self, at: Timestamp) -> Option<Zoned> {
+        let at = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
+        Some(at.to_zoned(self.now.time_zone().clone()))
     }
 
     /// The occurrences of a yearly time, latest first; nine years always include a 29 February.

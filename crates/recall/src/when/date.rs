@@ -109,8 +109,11 @@ impl TimeSentence<'_> {
         let is_capital = self.is_capitalized(at);
         let joins_month =
             matches!(governor, "and" | "or" | "to") && at >= 2 && parse_month(self.word_at(at - 2)).is_some();
-        let is_placed =
-            is_preposition(governor) || joins_month || matches!(self.previous_word(at), "early" | "mid" | "late");
+        let is_up_to = governor == "to" && at >= 2 && (0..at).rev().take(3).any(|at| self.word_at(at) == "up");
+        let is_placed = is_preposition(governor)
+            || joins_month
+            || is_up_to
+            || matches!(self.previous_word(at), "early" | "mid" | "late");
         let is_meant = match name {
             MonthCertainty::Certain => true,
             MonthCertainty::AlsoVerb => matches!(governor, "in" | "of" | "during") || (is_capital && is_placed),

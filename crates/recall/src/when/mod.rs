@@ -1,7 +1,15 @@
 //! Parses dates and time phrases in English text, relative to a given time. Never reads the clock.
 
+mod beside;
+mod bounds;
+#[cfg(test)]
+mod bounds_tests;
 mod calendar;
 mod date;
+mod event;
+#[cfg(test)]
+mod event_tests;
+mod event_words;
 mod phrase;
 mod relative;
 #[cfg(test)]
@@ -16,7 +24,11 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rethread_model::Timestamp;
 
+pub use bounds::TimeBounds;
+use bounds::TimeMatch;
 use calendar::Calendar;
+pub use event::EventPhrase;
+pub(crate) use event_words::EventAction;
 use phrase::TimeSentence;
 
 /// Maximum number of phrases found in one text. More than this is a pasted log, not a question about a time.
@@ -61,6 +73,10 @@ pub(crate) struct LocatedTimePhrase {
     pub(crate) place: Range<usize>,
     /// Whether it is relative to now, like "two weeks ago".
     pub(crate) is_relative: bool,
+    /// The limits that it sets, like "since Monday".
+    pub(crate) bounds: Option<TimeBounds>,
+    /// The dates in a longer phrase: 3 May in "the week before 3 May". Conversations often mention an event later.
+    pub(crate) anchors: Vec<TimePhrase>,
 }
 
 /// A day named by a query, relative to an entry.
@@ -155,15 +171,15 @@ impl TimePhrase {
         let mut found = Vec::new();
         let mut at = 0;
         while at < sentence.len() && found.len() < MAX_PHRASES {
-            let Some((end, phrase)) = sentence.phrase_at(at) else {
+            let Some(one) = sentence.match_at(at) else {
                 at += 1;
                 continue;
             };
-            if let Some(when) = phrase.to_time_phrase(&calendar) {
-                let is_relative = sentence.relative(at).is_some();
-                found.push(LocatedTimePhrase { when, place: sentence.byte_range(at, end), is_relative });
-            }
-            at = end;
+            let is_relative = sentence.relative(at).is_some() && one.anchors.is_empty();
+            let place = sentence.byte_range(at, one.end);
+            let TimeMatch { when, bounds, anchors, .. } = one;
+            found.push(LocatedTimePhrase { when, place, is_relative, bounds, anchors });
+            at = one.end;
         }
         found
     }

@@ -65,19 +65,7 @@ impl<'a> TimeSentence<'a> {
 
     /// The phrase that begins at word `at`; longer readings are tried first.
     pub(super) fn phrase_at(&self, at: usize) -> PhraseMatch {
-        self.since(at).or_else(|| self.relative(at)).or_else(|| self.absolute(at))
-    }
-
-    /// "Since Monday", "since last week": from then until today.
-    fn since(&self, at: usize) -> PhraseMatch {
-        if self.word_at(at) != "since" || self.adjacent_word(at + 1).is_empty() {
-            return None;
-        }
-        let the = at + 1 + usize::from(self.word_at(at + 1) == "the");
-        let (end, start) = self.relative(the).or_else(|| self.absolute(the))?;
-        let today = self.calendar.day(self.calendar.today())?;
-        let from = start.to_span(self.calendar)?.from;
-        span_match(end, (from < today.to).then_some(TimeSpan { from, to: today.to }))
+        self.relative(at).or_else(|| self.absolute(at))
     }
 
     /// The word at `at`; empty past the end.
@@ -111,6 +99,18 @@ impl<'a> TimeSentence<'a> {
 
     pub(super) fn is_capitalized(&self, at: usize) -> bool {
         self.tokens.get(at).is_some_and(|token| token.is_capitalized)
+    }
+
+    pub(super) fn is_possessive(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.is_possessive)
+    }
+
+    /// Whether the words from `at` on are these, separated only by space.
+    pub(super) fn has_words(&self, at: usize, words: &[&str]) -> bool {
+        words.iter().enumerate().all(|(place, word)| {
+            let found = if place == 0 { self.word_at(at) } else { self.adjacent_word(at + place) };
+            found == *word
+        })
     }
 
     pub(super) fn gap(&self, at: usize) -> TokenGap {

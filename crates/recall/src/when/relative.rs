@@ -24,6 +24,7 @@ impl TimeSentence<'_> {
             .or_else(|| self.ago(at))
             .or_else(|| self.determined_phrase(at))
             .or_else(|| self.before_last(at))
+            .or_else(|| self.weekdays_ago(at))
             .or_else(|| self.weekday_phrase(at))
             .or_else(|| self.the_weekend(at))
     }
@@ -37,7 +38,7 @@ impl TimeSentence<'_> {
         Some((end + 1, count, parse_unit(self.adjacent_word(end))?))
     }
 
-    fn count(&self, at: usize) -> Option<(usize, CountRange)> {
+    pub(super) fn count(&self, at: usize) -> Option<(usize, CountRange)> {
         let article = usize::from(self.word_at(at) == "a");
         let vague = if article == 1 { self.adjacent_word(at + 1) } else { self.word_at(at) };
         let (least, most) = match vague {
@@ -81,6 +82,9 @@ impl TimeSentence<'_> {
             && self.adjacent_word(start + 2) == "yesterday"
         {
             return span_match(start + 3, calendar.day(calendar.day_from_today(-2)?));
+        }
+        if self.has_words(start, &["other", "day"]) && start > at {
+            return span_match(start + 2, calendar.days(calendar.day_from_today(-7)?, calendar.today()));
         }
         match self.word_at(at) {
             "today" => span_match(at + 1, calendar.day(calendar.today())),
@@ -136,7 +140,7 @@ impl TimeSentence<'_> {
         if self.word_at(noun) == "weekend" {
             return span_match(noun + 1, self.calendar.weekend(which == Determiner::Last));
         }
-        let once = CountRange { least: 1, most: 1 };
+        let once = CountRange::ONE;
         let unit = match self.word_at(noun) {
             "hour" => TimeUnit::Hour,
             "day" => TimeUnit::Day,
@@ -209,7 +213,10 @@ impl TimeSentence<'_> {
         {
             return Some(dated);
         }
-        // "The Friday before 20 May" is not the latest Friday; the date alone is close enough.
+        if self.has_words(at + 1, &["before", "last"]) && !self.adjacent_word(at + 1).is_empty() {
+            return self.day_or_part(at + 3, self.calendar.weekday_back(weekday, 2)?);
+        }
+        // "The Friday before 20 May" is not the latest Friday, and a Friday before the release is unknown.
         if matches!(self.adjacent_word(at + 1), "before" | "after") && self.full_date(at + 2).is_some() {
             return None;
         }
@@ -234,6 +241,14 @@ impl TimeSentence<'_> {
         self.day_or_part(at + 1, self.calendar.past_weekday(weekday)?)
     }
 
+    /// "Two Wednesdays ago".
+    fn weekdays_ago(&self, at: usize) -> PhraseMatch {
+        let (end, count) = self.count(at)?;
+        let (weekday, true) = weekday(self.adjacent_word(end).strip_suffix('s')?)? else { return None };
+        let is_match = count.least == count.most && matches!(self.adjacent_word(end + 1), "ago" | "back");
+        if is_match { self.day_or_part(end + 2, self.calendar.weekday_back(weekday, count.most)?) } else { None }
+    }
+
     fn day_or_part(&self, at: usize, date: jiff::civil::Date) -> PhraseMatch {
         match part_of_day(self.adjacent_word(at)) {
             Some(part) => span_match(at + 1, self.calendar.hours(date, part)),
@@ -242,7 +257,7 @@ impl TimeSentence<'_> {
     }
 
     /// A full name always counts; "sat" and "sun" only where no other meaning is likely.
-    fn weekday_name(&self, at: usize) -> Option<Weekday> {
+    pub(super) fn weekday_name(&self, at: usize) -> Option<Weekday> {
         let (weekday, is_full) = weekday(self.word_at(at))?;
         let is_plain =
             self.is_capitalized(at) && matches!(self.previous_word(at), "on" | "last" | "this" | "past" | "since");
@@ -251,7 +266,9 @@ impl TimeSentence<'_> {
 
     fn the_weekend(&self, at: usize) -> PhraseMatch {
         let is_match = self.word_at(at) == "weekend"
-            && (self.is_whole_value || matches!(self.governor(at), "over" | "on" | "at" | "during" | "since" | "from"));
+            && (self.is_whole_value
+                || matches!(self.governor(at), "over" | "on" | "at" | "during" | "since" | "from")
+                || matches!(self.governor(at), "after" | "before" | "till" | "until"));
         if is_match { span_match(at + 1, self.calendar.weekend(false)) } else { None }
     }
 }
@@ -285,7 +302,7 @@ fn parse_digits(word: &str) -> Option<i64> {
     word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok())?
 }
 
-fn parse_unit(word: &str) -> Option<TimeUnit> {
+pub(super) fn parse_unit(word: &str) -> Option<TimeUnit> {
     Some(match word {
         "minute" | "minutes" | "min" | "mins" => TimeUnit::Minute,
         "hour" | "hours" | "hr" | "hrs" => TimeUnit::Hour,

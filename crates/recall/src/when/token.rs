@@ -10,6 +10,8 @@ pub(super) struct TimeToken {
     pub(super) text: String,
     /// Whether it began with a capital letter.
     pub(super) is_capitalized: bool,
+    /// Whether it ended in `'s`.
+    pub(super) is_possessive: bool,
     /// What separates it from the previous word.
     pub(super) gap: TokenGap,
     /// Byte range in the text, including surrounding punctuation.
@@ -53,13 +55,15 @@ pub(super) fn tokenize(text: &str) -> Vec<TimeToken> {
             gap = TokenGap::Break;
         }
         let lower = word.to_lowercase();
-        let lower = POSSESSIVES.iter().find_map(|end| lower.strip_suffix(end)).unwrap_or(&lower);
+        let owner = POSSESSIVES.iter().find_map(|end| lower.strip_suffix(end));
+        let (lower, is_possessive) = (owner.unwrap_or(&lower), owner.is_some());
         let hedge = HEDGES.iter().find(|hedge| lower.starts_with(**hedge));
         if let Some(hedge) = hedge {
             let text = hedge.trim_end_matches('-').to_owned();
             tokens.push(TimeToken {
                 text,
                 is_capitalized: starts_with_capital(word),
+                is_possessive: false,
                 gap,
                 byte_range: byte_range.clone(),
             });
@@ -70,6 +74,7 @@ pub(super) fn tokenize(text: &str) -> Vec<TimeToken> {
         tokens.push(TimeToken {
             text: lower.get(skip..).unwrap_or_default().to_owned(),
             is_capitalized,
+            is_possessive,
             gap,
             byte_range,
         });

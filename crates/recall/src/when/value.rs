@@ -3,9 +3,10 @@
 use jiff::civil::DateTime;
 use rethread_model::Timestamp;
 
-use super::TimeSpan;
+use super::bounds::TimeMatch;
 use super::calendar::Calendar;
 use super::phrase::TimeSentence;
+use super::{TimePhrase, TimeSpan};
 
 pub(super) fn parse(text: &str, calendar: &Calendar<'_>) -> Option<TimeSpan> {
     let text = text.trim();
@@ -26,16 +27,25 @@ fn clock_time(text: &str, calendar: &Calendar<'_>) -> Option<Timestamp> {
 
 fn parse_phrase(text: &str, calendar: &Calendar<'_>) -> Option<TimeSpan> {
     let sentence = TimeSentence::value(text, calendar);
-    let start = usize::from(matches!(sentence.word_at(0), "in" | "on" | "since" | "the" | "from"));
+    let start = usize::from(matches!(sentence.word_at(0), "in" | "on" | "since" | "the" | "from" | "earlier"));
     // "3 days" and `3d` without "ago" are that long before now, to the minute.
     if let Some((end, count, unit)) = sentence.amount(start)
         && end == sentence.len()
     {
         return calendar.moment_ago(count.most, unit).map(moment_span);
     }
+    let is_whole = |end: usize| end == sentence.len();
+    let longer = |start| {
+        let found =
+            sentence.range(start).or_else(|| sentence.beside_date(start)).or_else(|| sentence.weekday_beside(start));
+        found.filter(|found| is_whole(found.end))
+    };
     [0, start].into_iter().find_map(|start| {
+        if let Some(TimeMatch { when: TimePhrase::Span(span), .. }) = longer(start) {
+            return Some(span);
+        }
         let (end, phrase) = sentence.phrase_at(start)?;
-        if end == sentence.len() { phrase.to_span(calendar) } else { None }
+        if is_whole(end) { phrase.to_span(calendar) } else { None }
     })
 }
 

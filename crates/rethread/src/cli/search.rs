@@ -22,6 +22,9 @@ Results need not contain every word: more matches and rarer words rank higher. S
     after:2026-03-01     on or after this date (also since:)
     before:yesterday     before this day (until: includes the day)
     last week            a bare date boosts results from that time; it does not filter
+    since Monday         only since then; also after, before, until and between A and B
+    the week before the release
+                         only that week; the day of the release is looked up in your sessions
 
 Anything else is treated as plain words. Quote the whole query in a shell. Each result
 has a citation that `rethread show` and `rethread timeline --around` accept. An episode is a

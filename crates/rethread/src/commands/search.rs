@@ -41,6 +41,9 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
     };
     let unsynced = context.quiet_engine()?.with_store_timeout(SYNC_LOCK_WAIT).sync().run_if_small()?;
     let report = engine.search().run(&request)?;
+    if let Some(notice) = &report.notice {
+        context.printer.note_line(notice);
+    }
     match &report.degraded {
         Some(warning) => context.printer.warn(warning),
         None => print_index(context, &report.index),

@@ -18,6 +18,8 @@ pub(crate) struct SearchResultJson<'a> {
     query: &'a str,
     /// What was not searched; null if everything was.
     degraded: Option<&'a str>,
+    /// How a time in the query was read, such as the day of "the release"; null if that is obvious.
+    notice: Option<&'a str>,
     /// Entries that match, including those not listed.
     matched: u64,
     /// Entries that were searched.
@@ -34,6 +36,7 @@ impl<'a> SearchResultJson<'a> {
             schema: SCHEMA,
             query,
             degraded: report.degraded.as_deref(),
+            notice: report.notice.as_deref(),
             matched: report.matched,
             searched: report.searched,
             seconds: round_to_four_decimals(report.seconds),

@@ -158,6 +158,7 @@ fn results(app: &ServerState, params: &SearchPageParams, report: &SearchReport) 
     let is_more = report.matched > report.hits.len() as u64 && non_blank(params.more.as_ref()).is_none();
     Ok(html! {
         p.dim.sum role="status" { (search_summary(report)) }
+        @if let Some(notice) = &report.notice { p.dim { (OneLine(notice)) } }
         @if let Some(degraded) = &report.degraded { p.careful { (OneLine(degraded)) } }
         ol.hits { @for found in &report.hits { (hit(context, found)) } }
         @if is_more && report.hits.len() == DEFAULT_HITS { p.more { a.plain href=(params.link_to_more()) { "Show up to " (number(MAX_HITS as u64)) } } }

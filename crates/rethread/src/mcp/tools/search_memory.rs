@@ -29,7 +29,7 @@ pub(super) fn search(context: &ToolContext<'_>, arguments: &McpArguments) -> Res
     let request = SearchRequest { text: text.to_owned(), scope, limit, ..SearchRequest::default() };
     let report = context.engine.search().run(&request)?;
     let mut page = ToolContext::page();
-    if let Some(what) = &report.degraded {
+    for what in report.notice.iter().chain(&report.degraded) {
         page.line(Tone::Plain, &format!("note: {what}"));
     }
     if report.hits.is_empty() {

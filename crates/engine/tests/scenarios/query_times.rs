@@ -1,0 +1,121 @@
+//! Times in queries: limits leave out what is outside, and events are looked up in the memory.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use rethread_engine::{SearchReport, SearchRequest, SessionScope};
+use rethread_model::Timestamp;
+use rethread_testing::{TestHome, TranscriptBuilder};
+
+/// A Wednesday.
+const NOW: &str = "2026-03-18T15:30:00Z";
+
+fn builder(session: &str, start: &str) -> TranscriptBuilder {
+    let start: Timestamp = start.parse().unwrap();
+    TranscriptBuilder::new(session).cwd("/p").ids(session).times(start, 60)
+}
+
+fn write(home: &TestHome, session: &str, transcript: TranscriptBuilder) {
+    home.write(&format!(".claude/projects/-p/{session}.jsonl"), transcript.build());
+}
+
+/// A session about the cache; the more often it is named, the better it matches.
+fn cache_work(home: &TestHome, session: &str, start: &str, times: usize) {
+    let talk = builder(session, start)
+        .user(format!("look at the cache {}", "cache eviction ".repeat(times)))
+        .command("grep -rn cache src", "src/cache.rs:3", false)
+        .edit("src/cache.rs")
+        .assistant(&format!("The cache is smaller now. {}", "Cache eviction works. ".repeat(times)));
+    write(home, session, talk);
+}
+
+fn find(home: &TestHome, text: &str) -> SearchReport {
+    let request = SearchRequest {
+        text: text.to_owned(),
+        scope: SessionScope::AllProjects,
+        limit: 20,
+        ..SearchRequest::default()
+    };
+    home.engine_at(NOW.parse().unwrap()).search().run(&request).unwrap()
+}
+
+/// The sessions that are found, in order, each once.
+fn sessions(report: &SearchReport) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for one in &report.hits {
+        let session = one.hit.session.external_id.as_str();
+        if !found.contains(&session) {
+            found.push(session);
+        }
+    }
+    found
+}
+
+/// Work on the cache on five days, and a release in between.
+fn with_cache_sessions() -> TestHome {
+    let home = TestHome::new();
+    cache_work(&home, "january", "2026-01-21T10:00:00Z", 1);
+    cache_work(&home, "february", "2026-02-10T10:00:00Z", 8);
+    cache_work(&home, "week-before", "2026-03-02T10:00:00Z", 1);
+    cache_work(&home, "tuesday", "2026-03-17T10:00:00Z", 1);
+    cache_work(&home, "future", "2026-05-01T10:00:00Z", 8);
+    let release = builder("release", "2026-03-04T14:00:00Z")
+        .user("publish the new version")
+        .command("cargo publish --dry-run", "ok", false)
+        .command("git tag v1.4.0 && git push --tags", "new tag", false)
+        .assistant("Version 1.4.0 is out.");
+    write(&home, "release", release);
+    let later = builder("later", "2026-03-10T09:00:00Z")
+        .user("write the release notes")
+        .command("cat docs/release.md", "# Release", false)
+        .command("cargo publish", "error: already uploaded", true)
+        .assistant("The release notes list all changes.");
+    write(&home, "later", later);
+    home.sync();
+    home
+}
+
+#[test]
+fn since_a_day_leaves_out_what_is_older() {
+    let home = with_cache_sessions();
+    let found = find(&home, "cache eviction since Monday");
+    assert_eq!((sessions(&found), &found.degraded), (vec!["tuesday"], &None));
+    assert_eq!(sessions(&find(&home, "since Monday")), ["tuesday"], "without other words, everything since then");
+    assert_eq!(sessions(&find(&home, "cache before February 2026")), ["january"]);
+    assert_eq!(sessions(&find(&home, "cache between 1 March and 5 March")), ["week-before"]);
+}
+
+#[test]
+fn weekday_of_another_month_is_a_day() {
+    let home = with_cache_sessions();
+    assert_eq!(sessions(&find(&home, "Wednesday two months ago")), ["january"]);
+    assert_eq!(sessions(&find(&home, "what did we do on Wednesday two months ago?")), ["january"]);
+}
+
+#[test]
+fn events_are_looked_up() {
+    let home = with_cache_sessions();
+    let found = find(&home, "cache eviction the week before the release");
+    assert_eq!(sessions(&found), ["week-before"]);
+    let notice = found.notice.unwrap();
+    assert!(notice.starts_with("\"the release\" read as 2026-03-04 (session "), "{notice}");
+    let week = find(&home, "what did we do the week before the release?");
+    assert_eq!(sessions(&week), ["release", "week-before"], "newest first, up to the release");
+    assert_eq!(sessions(&find(&home, "cache since the release")), ["tuesday"]);
+    let unknown = find(&home, "cache since we switched to pnpm");
+    assert_eq!((sessions(&unknown).len() > 2, unknown.notice), (true, None), "an unknown event is plain words");
+}
+
+#[test]
+fn limits_without_a_match_are_dropped_and_reported() {
+    let home = with_cache_sessions();
+    let found = find(&home, "docs/release.md since Monday");
+    assert_eq!(sessions(&found)[0], "later");
+    assert_eq!(found.degraded.as_deref(), Some("nothing found since 2026-03-16; showing other times"));
+}
+
+#[test]
+fn what_is_later_than_now_does_not_answer_about_a_time() {
+    let home = with_cache_sessions();
+    assert!(!sessions(&find(&home, "cache eviction this year")).contains(&"future"));
+    assert!(sessions(&find(&home, "cache eviction")).contains(&"future"), "without a time, everything is searched");
+}

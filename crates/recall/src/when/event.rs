@@ -1,0 +1,190 @@
+//! Parses events that stand for a time: "the week before the release", "since we switched to pnpm".
+//!
+//! Only clear wordings count, because most uses of "before" and "after" name no time. When the event happened is not
+//! known here: the search looks it up.
+
+use std::ops::Range;
+
+use jiff::Zoned;
+use rethread_model::Timestamp;
+
+use super::beside::BesideAmount;
+use super::bounds::{FUNCTION_WORDS, TimeBounds};
+use super::calendar::Calendar;
+use super::phrase::TimeSentence;
+use super::token::TokenGap;
+use super::{TimeSpan, event_words::EventAction};
+
+/// Maximum number of words that name an event.
+const MAX_EVENT_WORDS: usize = 4;
+
+/// An event that a text uses as a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventPhrase {
+    /// The event as typed: `the release`, `we switched to pnpm`.
+    pub text: String,
+    pub(crate) action: EventAction,
+    /// The other words of its name, in lower case: `pnpm`, `2.0`.
+    pub(crate) subject: Vec<String>,
+    /// Whether it is written as a sentence: "we switched to pnpm". Such an event happened once.
+    pub(crate) is_clause: bool,
+    relation: EventRelation,
+    /// Byte range of the whole phrase, from "the week" to the end of the event.
+    pub(crate) place: Range<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EventRelation {
+    Since,
+    After,
+    Before,
+    Beside(BesideAmount),
+}
+
+/// The name of an event, without what relates a time to it.
+struct EventName {
+    end: usize,
+    action: EventAction,
+    subject: Vec<String>,
+    is_clause: bool,
+}
+
+/// Words of sentences about plans: the event may be one that has not happened yet.
+const PLAN_WORDS: &str =
+    "going left must need needs next plan planned planning remaining shall should todo upcoming will";
+const PAST_WORDS: [&str; 5] = ["did", "had", "was", "were", "used"];
+
+impl EventPhrase {
+    /// The first event in a text that stands for a time.
+    pub(crate) fn find(text: &str, now: &Zoned) -> Option<EventPhrase> {
+        let calendar = Calendar::new(now);
+        let sentence = TimeSentence::new(text, &calendar);
+        if sentence.has_any_word(|word| is_in_list(word, PLAN_WORDS)) {
+            return None;
+        }
+        (0..sentence.len()).find_map(|at| sentence.event_phrase(text, at))
+    }
+
+    /// The limits that it sets if the event happened at `at`.
+    pub(crate) fn bounds(&self, at: Timestamp, now: &Zoned) -> Option<TimeBounds> {
+        let (from, to) = match self.relation {
+            EventRelation::Since | EventRelation::After => (Some(at), None),
+            EventRelation::Before => (None, Some(at)),
+            EventRelation::Beside(amount) => {
+                let span = Calendar::new(now).beside(TimeSpan { from: at, to: at }, amount, false)?;
+                (Some(span.from), Some(span.to))
+            }
+        };
+        Some(TimeBounds { from, to, is_relative: true })
+    }
+}
+
+impl TimeSentence<'_> {
+    fn event_phrase(&self, text: &str, at: usize) -> Option<EventPhrase> {
+        let (start, relation) = if let Some((start, amount)) = self.beside_amount(at) {
+            (start, EventRelation::Beside(amount))
+        } else {
+            let relation = match self.word_at(at) {
+                "since" => EventRelation::Since,
+                "after" => EventRelation::After,
+                "before" | "until" | "till" => EventRelation::Before,
+                _ => return None,
+            };
+            (at + 1, relation)
+        };
+        if self.gap(start) != TokenGap::Space {
+            return None;
+        }
+        let name = self.event_clause(start).or_else(|| self.event_noun(start))?;
+        // "The checklist before the release" may be about the next one.
+        let is_past = name.is_clause
+            || relation != EventRelation::Before
+            || self.has_any_word(|word| PAST_WORDS.contains(&word) || (word.len() > 4 && word.ends_with("ed")));
+        let event = self.byte_range(start, name.end);
+        is_past.then(|| EventPhrase {
+            text: trimmed(text.get(event).unwrap_or_default()).to_owned(),
+            action: name.action,
+            subject: name.subject,
+            is_clause: name.is_clause,
+            relation,
+            place: self.byte_range(at, name.end),
+        })
+    }
+
+    /// "We switched to pnpm".
+    fn event_clause(&self, at: usize) -> Option<EventName> {
+        if !matches!(self.word_at(at), "we" | "i") {
+            return None;
+        }
+        let action = EventAction::from_past_verb(self.adjacent_word(at + 1))?;
+        let (end, subject) = self.subject_words(at + 2);
+        let is_named = !subject.is_empty() || action.is_one_of_a_kind();
+        is_named.then_some(EventName { end, action, subject, is_clause: true })
+    }
+
+    /// "The release", "the database migration", "the switch to pnpm".
+    fn event_noun(&self, at: usize) -> Option<EventName> {
+        if !matches!(self.word_at(at), "the" | "our") {
+            return None;
+        }
+        let mut subject = Vec::new();
+        for head in at + 1..=at + MAX_EVENT_WORDS {
+            let word = self.adjacent_word(head);
+            if let Some(action) = EventAction::from_noun(word) {
+                let mut end = head + 1;
+                if matches!(self.adjacent_word(end), "to" | "of" | "from") {
+                    let (after, more) = self.subject_words(end);
+                    if !more.is_empty() {
+                        subject.extend(more);
+                        end = after;
+                    }
+                }
+                let next = self.adjacent_word(end);
+                // "The release notes" are no event, and "the upgrade" alone may be any.
+                let is_whole = next.is_empty() || is_in_list(next, FUNCTION_WORDS);
+                let is_named = !subject.is_empty() || action.is_one_of_a_kind();
+                let is_event = is_whole && is_named && !self.is_possessive(end - 1);
+                return is_event.then_some(EventName { end, action, subject, is_clause: false });
+            }
+            match word {
+                "last" | "latest" | "recent" | "big" | "data" | "database" | "db" | "production" | "prod"
+                | "schema" => {}
+                "" | "first" | "second" | "previous" | "current" | "new" | "other" | "same" => return None,
+                word if is_in_list(word, FUNCTION_WORDS) => return None,
+                word => subject.push(word.to_owned()),
+            }
+        }
+        None
+    }
+
+    /// The content words from `at` on, up to the end of the phrase.
+    fn subject_words(&self, at: usize) -> (usize, Vec<String>) {
+        const JOINING: [&str; 9] = ["to", "of", "from", "the", "a", "an", "our", "all", "over"];
+        let (mut end, mut subject) = (at, Vec::new());
+        let mut next = at;
+        while subject.len() < MAX_EVENT_WORDS {
+            let word = self.adjacent_word(next);
+            if word.is_empty() || (is_in_list(word, FUNCTION_WORDS) && !JOINING.contains(&word)) {
+                break;
+            }
+            next += 1;
+            if !JOINING.contains(&word) {
+                subject.push(word.to_owned());
+                end = next;
+            }
+        }
+        (end, subject)
+    }
+
+    fn has_any_word(&self, is_match: impl Fn(&str) -> bool) -> bool {
+        (0..self.len()).any(|at| is_match(self.word_at(at)))
+    }
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|letter: char| !letter.is_alphanumeric())
+}
+
+fn is_in_list(word: &str, list: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}

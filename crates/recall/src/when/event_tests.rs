@@ -1,0 +1,98 @@
+//! Tables of events that stand for a time, and of words that look like them.
+
+use proptest::prelude::*;
+use rethread_model::Timestamp;
+
+use super::EventPhrase;
+use super::tests::{UTC, at, show};
+
+/// A Friday.
+const HAPPENED: &str = "2026-03-06T14:00:00Z";
+
+/// The event of a text and the limits that it sets; empty if there is no event.
+fn read(text: &str) -> String {
+    let moment: Timestamp = HAPPENED.parse().unwrap();
+    let Some(event) = EventPhrase::find(text, &at(UTC)) else { return String::new() };
+    let bounds = event.bounds(moment, &at(UTC)).unwrap();
+    let show_end = |end: Option<_>| end.map_or_else(String::new, show);
+    format!("{}: {}..{}", event.text, show_end(bounds.from), show_end(bounds.to))
+}
+
+#[test]
+fn events_are_read_as_times() {
+    for (text, expect) in [
+        ("what did we do the week before the release", "the release: 2026-02-27..2026-03-06T14:00"),
+        ("the day before the release", "the release: 2026-03-05..2026-03-06"),
+        ("the day after the deploy", "the deploy: 2026-03-07..2026-03-08"),
+        ("the week after the deployment", "the deployment: 2026-03-06T14:00..2026-03-14"),
+        ("two days after the last release", "the last release: 2026-03-08..2026-03-09"),
+        ("the two weeks before the 2.0 release", "the 2.0 release: 2026-02-20..2026-03-06T14:00"),
+        ("an hour before the deploy", "the deploy: 2026-03-06T13:00..2026-03-06T14:00"),
+        ("parser bugs since the release", "the release: 2026-03-06T14:00.."),
+        ("errors after the migration", "the migration: 2026-03-06T14:00.."),
+        ("after the database migration", "the database migration: 2026-03-06T14:00.."),
+        ("what did we use before the migration", "the migration: ..2026-03-06T14:00"),
+        ("before we switched to pnpm", "we switched to pnpm: ..2026-03-06T14:00"),
+        ("builds since we moved from npm to pnpm", "we moved from npm to pnpm: 2026-03-06T14:00.."),
+        ("flaky tests after the switch to vitest, again", "the switch to vitest: 2026-03-06T14:00.."),
+        ("why did it break after we released 2.0?", "we released 2.0: 2026-03-06T14:00.."),
+        ("the week before our launch and after", "our launch: 2026-02-27..2026-03-06T14:00"),
+    ] {
+        assert_eq!(read(text), expect, "{text:?}");
+    }
+}
+
+#[test]
+fn other_words_are_no_events() {
+    for text in [
+        "run the linter before merging",
+        "after the fix",
+        "before the commit",
+        "after the release notes",
+        "the week before the release branch was cut",
+        "after the migration guide",
+        "since the upgrade",
+        "after the merge",
+        "before the release",
+        "checklist before the release",
+        "what is left to do before the release",
+        "what should we do the week after the release",
+        "after release",
+        "after a deploy",
+        "the week before the first release",
+        "after the previous release",
+        "before they switched to pnpm",
+        "before we switched",
+        "before I got the current status",
+        "after I bought it",
+        "how did Melanie feel after the accident",
+        "what did Melanie do after the road trip to relax",
+        "after the charity race",
+        "after. The release",
+        "since the release's notes",
+        "the release of the lock",
+        "after the request is released",
+    ] {
+        assert_eq!(read(text), "", "{text:?}");
+    }
+}
+
+fn event_texts() -> impl Strategy<Value = String> {
+    let known = "the our we i a last 2.0 week days two before after since until release deploy migration switch to of \
+                 switched released pnpm notes . , ? did 's 99999999999";
+    let words: Vec<&str> = known.split(' ').collect();
+    let word = prop_oneof![6 => proptest::sample::select(words).prop_map(str::to_owned), 1 => any::<String>()];
+    proptest::collection::vec(word, 0..12).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in event_texts(), millis in any::<i64>()) {
+        if let Some(event) = EventPhrase::find(&text, &at(UTC)) {
+            prop_assert!(text.get(event.place.clone()).is_some_and(|place| place.contains(&event.text)));
+            if let Some(bounds) = event.bounds(Timestamp::from_millis(millis), &at(UTC)) {
+                prop_assert!(bounds.from.zip(bounds.to).is_none_or(|(from, to)| from <= to), "{text:?}");
+            }
+        }
+    }
+}
