@@ -68,7 +68,8 @@ def measure(bench, options):
     report["headline"] = headlines(report["sets"])
     report["pageOfTen"] = {name: page_of_ten(bench, name, runs[name]) for name in DATA}
     report["merged"] = merged(bench)
-    report["coding"] = coding.measure(bench.tools, bench.work, bench.data, options.corpus.absolute(), options.quick)
+    report["coding"] = coding.measure(bench.tools, bench.work, bench.data, options.corpus.absolute(), options.quick,
+                                      options.ablation)
     if options.ablation:
         report["ablation"] = ablation(bench, report["headline"])
     return report
@@ -207,7 +208,8 @@ def shown(report):
         lines += ["", name, table]
     lines += ["", "longmemeval, all sessions in one home", report["merged"]["table"]]
     if "ablation" in report:
-        lines += ["", *ablation_lines(report["ablation"])]
+        lines += ["", *ablation_lines(report["ablation"]), "", "coding sessions, hit@1 / @5 / @10 without each part",
+                  *columns(coding.ablation_rows(report["coding"]))]
     return "\n".join(lines)
 
 

@@ -6,7 +6,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use rethread_engine::{Engine, Environment, FeatureWeights, SearchRequest, SessionScope, SyncRequest};
+use rethread_engine::{Clock, Engine, Environment, FeatureWeights, SearchRequest, SessionScope, SyncRequest};
+use rethread_model::Timestamp;
 use rethread_recall::{FEATURE_TABLE, FeatureWeight};
 use serde_json::{Value, json};
 
@@ -77,13 +78,23 @@ fn ask(home: &Path, questions: &Path, weights: &FeatureWeights) -> Result<(), Bo
             engine.sync().run(&SyncRequest::default(), &mut |_| {})?;
             engines.insert(folder.clone(), engine);
         }
+        let asked_at = asked_at(&text("date"));
         let request = SearchRequest {
             text: text("question"),
             scope: SessionScope::AllProjects,
+            // In a home with the sessions of all questions, later ones cannot be answers.
+            until: asked_at.as_ref().filter(|_| merged).map(|(day, _)| day.clone()),
             limit: 50,
             ..SearchRequest::default()
         };
-        let report = engines[&folder].search().run_with(&request, weights)?;
+        let report = match asked_at {
+            Some((_, now)) => {
+                let environment = Environment::for_home(&home.join(&folder));
+                let engine = Engine::open(Environment { clock: Clock::Frozen(now), ..environment })?;
+                engine.search().run_with(&request, weights)?
+            }
+            None => engines[&folder].search().run_with(&request, weights)?,
+        };
         let (mut ranked, mut ranked_sessions) = (Vec::new(), Vec::new());
         for recalled in &report.hits {
             let hit = &recalled.hit;
@@ -97,6 +108,14 @@ fn ask(home: &Path, questions: &Path, weights: &FeatureWeights) -> Result<(), Bo
         writeln!(out, "{}", json!({"qid": text("qid"), "ranked": ranked, "ranked_sessions": ranked_sessions}))?;
     }
     Ok(out.flush()?)
+}
+
+/// The day and the time of a question, from `2023/05/20 (Sat) 02:21`; `None` if it has none.
+fn asked_at(date: &str) -> Option<(String, Timestamp)> {
+    let (day, rest) = date.split_once(' ')?;
+    let day = day.replace('/', "-");
+    let now = format!("{day}T{}:00Z", rest.rsplit(' ').next()?).parse().ok()?;
+    Some((day, now))
 }
 
 type BenchmarkLabels = HashMap<(String, String), String>;

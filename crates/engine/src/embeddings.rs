@@ -40,6 +40,11 @@ impl<'e> EmbeddingService<'e> {
         Some(report)
     }
 
+    /// Whether searches ask an embedding model.
+    pub(crate) fn is_configured(self) -> bool {
+        self.settings().is_some()
+    }
+
     /// `None` unless both an endpoint and a model are configured.
     fn settings(self) -> Option<&'e EmbeddingSettings> {
         let settings = &self.engine.settings().embeddings;

@@ -124,8 +124,8 @@ pub use sessions::{
     TimelineEpisode, TimelineRequest,
 };
 pub use sync::{
-    AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, UnreadTranscript, WatchEvent, WatchMode,
-    WatchRequest,
+    AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, UnreadTranscript, UnsyncedContent,
+    WatchEvent, WatchMode, WatchRequest,
 };
 pub use threads::{
     CompactReport, CompactRequest, Conversation, InvalidMessageContent, InvalidNote, NewMessage, NewNote, NewThread,

@@ -1,6 +1,7 @@
 //! The fields of sessions, for scoring a session as a whole: which field each document belongs to, and how long each field is.
 
 use crate::segment::{DocId, IndexSegment};
+use crate::traits::EntryTraits;
 
 /// What was said or done in a session. Scored apart, because a word in a path means more than the same word in a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +46,13 @@ impl SessionFields {
     pub(crate) fn read(segments: &[IndexSegment]) -> Self {
         let mut words: Vec<[u32; SessionField::COUNT]> = Vec::new();
         let mut codes = Vec::with_capacity(segments.len());
+        // Looked up for every document of the index, so it is worth a table.
+        let field_by_code =
+            EntryTraits::fields_by_code().map(|field| field.map_or(NO_FIELD, |field| field as usize) as u8);
         for segment in segments {
             let mut of_segment = Vec::with_capacity(segment.doc_limit() as usize);
             segment.for_each_session_and_traits(|doc, session, traits| {
-                let field = traits.session_field().map_or(NO_FIELD, |field| field as usize);
+                let field = usize::from(field_by_code[traits.field_code()]);
                 of_segment.push((session << FIELD_BITS) as u32 | field as u32);
                 if field == NO_FIELD || !segment.is_alive(doc) {
                     return;

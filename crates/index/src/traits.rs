@@ -14,6 +14,7 @@ const MAX_PROSE_BYTES: usize = 2_000;
 /// Capitalized words inside sentences are counted up to this.
 const MAX_NAMES: u64 = 2;
 
+const KIND_BITS: u32 = 4;
 const KIND_MASK: u64 = 0xF;
 const FAILED: u64 = 1 << 4;
 const ENDS_WITH_QUESTION: u64 = 1 << 5;
@@ -25,6 +26,8 @@ const NOVELTY_SHIFT: u32 = 11;
 const ECHOES_SHIFT: u32 = 15;
 const CALL_SHIFT: u32 = 18;
 const CALL_MASK: u64 = 3;
+/// Number of combinations of kind and call.
+const FIELD_CODES: usize = 64;
 const LENGTH_SHIFT: u32 = 20;
 
 const ENTRY_KINDS: [EntryKind; 15] = [
@@ -77,6 +80,17 @@ impl EntryTraits {
     pub(crate) fn with_tool_kind(self, kind: ToolKind) -> Self {
         let code = CALL_FIELDS.iter().position(|(kinds, _)| kinds.contains(&kind)).map_or(0, |at| at as u64 + 1);
         Self(self.0 | code << CALL_SHIFT)
+    }
+
+    /// The bits that decide about the field, as an index into [`Self::fields_by_code`].
+    pub(crate) fn field_code(self) -> usize {
+        (self.0 & KIND_MASK | ((self.0 >> CALL_SHIFT) & CALL_MASK) << KIND_BITS) as usize
+    }
+
+    /// The field of each [code](Self::field_code).
+    pub(crate) fn fields_by_code() -> [Option<SessionField>; FIELD_CODES] {
+        let traits = |code: u64| Self(code & KIND_MASK | (code >> KIND_BITS) << CALL_SHIFT);
+        std::array::from_fn(|code| traits(code as u64).session_field())
     }
 
     fn call_field(self) -> SessionField {
@@ -296,6 +310,7 @@ mod tests {
         ] {
             let traits = EntryTraits::from_text(EntryKind::Call, false, "four").with_tool_kind(kind);
             assert_eq!((traits.session_field(), traits.char_count()), (Some(field), 4), "{kind:?}");
+            assert_eq!(EntryTraits::fields_by_code()[traits.field_code()], Some(field), "{kind:?}");
         }
     }
 }

@@ -108,7 +108,12 @@ impl<'a> HitList<'a> {
         let Some(hit) = load_hit(self.store, one, fit, &self.words, self.request)? else { return Ok(()) };
         match self.groups.shown_by(hit.key.session, &hit.session, &hit.entry.text)? {
             Some(other) => self.note_copy(other, hit.session),
-            None => self.hits.push(hit),
+            None => {
+                for shown in &mut self.hits {
+                    shown.also_in.retain(|copy| copy.id != hit.session.id);
+                }
+                self.hits.push(hit);
+            }
         }
         Ok(())
     }

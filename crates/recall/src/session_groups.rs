@@ -1,5 +1,6 @@
-//! Groups sessions that are nearly the same, so that a result shows one of them: copies with the same first turn, forks
-//! with their origin, sub-agents with their parent.
+//! Groups sessions that are nearly the same, so that a result shows one of them.
+//!
+//! Copies have the same first turn, forks an origin, sub-agents a parent.
 
 use std::hash::{Hash as _, Hasher as _};
 
@@ -14,7 +15,7 @@ const MIN_TURN_BYTES: usize = 100;
 
 /// What members of a group share.
 #[derive(PartialEq, Eq, Hash)]
-enum GroupKey {
+enum SharedTrait {
     Session(SessionId),
     FirstTurn(u64),
 }
@@ -22,7 +23,7 @@ enum GroupKey {
 /// The groups of the sessions seen so far. The first member of a group leads it.
 pub(crate) struct SessionGroups<'s> {
     store: &'s ReadStore,
-    leaders: FxHashMap<GroupKey, SessionNumber>,
+    leaders: FxHashMap<SharedTrait, SessionNumber>,
     known: FxHashMap<SessionNumber, SessionNumber>,
     /// Texts shown by each group, with the session that has them.
     shown_texts: FxHashMap<(SessionNumber, u64), SessionNumber>,
@@ -39,8 +40,8 @@ impl<'s> SessionGroups<'s> {
             return Ok(*leader);
         }
         let turn = first_turn_hash(&self.store.first_texts(number, COMPARED_ENTRIES)?);
-        let keys = [Some(session.id), session.parent].into_iter().flatten().map(GroupKey::Session);
-        let keys: Vec<GroupKey> = keys.chain(turn.map(GroupKey::FirstTurn)).collect();
+        let keys = [Some(session.id), session.parent].into_iter().flatten().map(SharedTrait::Session);
+        let keys: Vec<SharedTrait> = keys.chain(turn.map(SharedTrait::FirstTurn)).collect();
         let leader = keys.iter().find_map(|key| self.leaders.get(key).copied()).unwrap_or(number);
         for key in keys {
             self.leaders.entry(key).or_insert(leader);

@@ -80,6 +80,11 @@ pub struct HitWithExchange {
 }
 
 impl SearchService<'_> {
+    /// Whether a search sends a request to an embedding model.
+    pub fn asks_model(self) -> bool {
+        self.engine.embeddings().is_configured()
+    }
+
     /// Searches everything synced so far.
     pub fn run(self, request: &SearchRequest) -> Result<SearchReport, EngineError> {
         self.run_with(request, &FeatureWeights::default())

@@ -26,6 +26,7 @@ use kept_entries::restore_sessions;
 pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, fingerprint, read_position};
 pub(crate) use session_writer::reread_kind;
 use shared_files::remember_settled;
+pub use sync_if_small::UnsyncedContent;
 pub use watch::{WatchEvent, WatchMode, WatchRequest};
 pub(crate) use write::run_plan;
 

@@ -6,22 +6,34 @@ use crate::{EngineError, SyncService};
 /// More than this is left to `sync`: reading and indexing it would be felt.
 const MAX_SMALL_BYTES: u64 = 4_000_000;
 
+/// What was written since the last sync.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnsyncedContent {
+    /// Number of transcripts with new content.
+    pub transcripts: u64,
+    /// Size of that content.
+    pub bytes: u64,
+}
+
 impl SyncService<'_> {
-    /// Syncs if little is new. Returns the number of transcripts with content that is still not stored: too much, or
-    /// another process holds the store. Never creates a store: before the first sync the user decides.
-    pub fn run_if_small(self) -> Result<u64, EngineError> {
-        let Some(store) = self.engine.reader()? else { return Ok(0) };
+    /// Finds transcripts with new content, without reading it. Before the first sync there is nothing to compare with.
+    pub fn unsynced(self) -> Result<UnsyncedContent, EngineError> {
+        let Some(store) = self.engine.reader()? else { return Ok(UnsyncedContent { transcripts: 0, bytes: 0 }) };
         let plan = SyncPlan::build(self.engine, Some(&store), &SyncRequest::default())?;
-        drop(store);
-        let unsynced = plan.jobs.len() as u64;
-        let bytes: u64 = plan.jobs.iter().map(TranscriptJob::bytes_to_read).sum();
-        if unsynced == 0 || bytes > MAX_SMALL_BYTES {
-            return Ok(unsynced);
+        let bytes = plan.jobs.iter().map(TranscriptJob::bytes_to_read).sum();
+        Ok(UnsyncedContent { transcripts: plan.jobs.len() as u64, bytes })
+    }
+
+    /// Syncs if little is new. Returns whether it did: not if there is nothing, too much, or if another process holds the
+    /// store. Never creates a store: before the first sync the user decides.
+    pub fn run_if_small(self, unsynced: UnsyncedContent) -> Result<bool, EngineError> {
+        if unsynced.transcripts == 0 || unsynced.bytes > MAX_SMALL_BYTES {
+            return Ok(false);
         }
         match self.run(&SyncRequest::default(), &mut |_| {}) {
-            Ok(_) => Ok(0),
+            Ok(_) => Ok(true),
             // A read-only or busy store still answers, without the newest lines.
-            Err(EngineError::Store(_)) => Ok(unsynced),
+            Err(EngineError::Store(_)) => Ok(false),
             Err(error) => Err(error),
         }
     }

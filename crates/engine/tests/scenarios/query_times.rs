@@ -21,7 +21,7 @@ fn write(home: &TestHome, session: &str, transcript: TranscriptBuilder) {
 /// A session about the cache; the more often it is named, the better it matches.
 fn cache_work(home: &TestHome, session: &str, start: &str, times: usize) {
     let talk = builder(session, start)
-        .user(format!("look at the cache {}", "cache eviction ".repeat(times)))
+        .user(format!("look at the cache in {session} {}", "cache eviction ".repeat(times)))
         .command("grep -rn cache src", "src/cache.rs:3", false)
         .edit("src/cache.rs")
         .assistant(&format!("The cache is smaller now. {}", "Cache eviction works. ".repeat(times)));

@@ -5,6 +5,7 @@
 use rethread_engine::{HitWithExchange, SearchRequest, SessionScope};
 use rethread_model::Timestamp;
 use rethread_testing::{TestHome, TranscriptBuilder};
+use serde_json::json;
 
 use crate::session_helpers::engine;
 
@@ -148,4 +149,97 @@ fn order_does_not_depend_on_the_limit() {
             assert_eq!(some, all[..limit], "{query:?} with limit {limit}");
         }
     }
+}
+
+/// A session long enough to be recognized as a copy of another one with the same beginning.
+fn import_task(session: usize, end: &str) -> TranscriptBuilder {
+    builder(session)
+        .user("the import of large spreadsheets runs out of memory; find out why and read them row by row instead")
+        .command("cargo test spreadsheet_import", "test result: FAILED", true)
+        .edit("src/import/rows.rs")
+        .assistant(end)
+}
+
+#[test]
+fn copies_are_shown_once() {
+    let home = TestHome::new();
+    write(&home, 1, import_task(1, "Rows of spreadsheets are read one by one."));
+    write(&home, 2, import_task(2, "Rows of spreadsheets are read one by one."));
+    with_other_work(&home, 3..9);
+    home.sync();
+    let hits = search(&home, "import of large spreadsheets row by row", 10);
+    let of_task = |one: &&HitWithExchange| !one.hit.also_in.is_empty();
+    assert_eq!(hits.iter().filter(of_task).count(), 1);
+    let (shown, copy) = (&hits[0].hit.session.external_id, &hits[0].hit.also_in[0].external_id);
+    assert!(*shown != *copy && [session_id(1), session_id(2)].contains(copy), "{shown} {copy}");
+    assert!(sessions(&hits).iter().all(|session| session != copy), "nothing of it is new");
+}
+
+#[test]
+fn sessions_with_the_same_task_and_other_work_are_both_shown() {
+    let home = TestHome::new();
+    write(&home, 1, import_task(1, "Rows of spreadsheets are read one by one."));
+    write(&home, 2, import_task(2, "The spreadsheets are too large; I split the import into parts."));
+    with_other_work(&home, 3..9);
+    home.sync();
+    let hits = search(&home, "import of large spreadsheets row by row", 10);
+    let mut first = sessions(&hits)[..2].to_vec();
+    first.sort_unstable();
+    assert_eq!(first, [session_id(1), session_id(2)]);
+    assert!(hits[0].hit.also_in.is_empty());
+}
+
+#[test]
+fn changed_code_and_its_symbols_are_found() {
+    let home = TestHome::new();
+    let input = json!({"file_path": "src/import/rows.rs", "old_string": "fn read_all() {\n    limit = 5;\n}",
+        "new_string": "fn read_spreadsheet_rows() {\n    limit = 2048;\n}"});
+    let task =
+        builder(1).user("fix the import").tool_call("toolu_1", "Edit", &input).tool_result("toolu_1", "ok", false);
+    write(&home, 1, task);
+    with_other_work(&home, 3..9);
+    home.sync();
+    for query in ["read_spreadsheet_rows", "read_all", "limit 2048"] {
+        assert_eq!(sessions(&search(&home, query, 5)).first(), Some(&session_id(1).as_str()), "{query}");
+    }
+}
+
+#[test]
+fn similar_work_has_the_same_files_and_words() {
+    let home = TestHome::new();
+    write(&home, 1, import_task(1, "Rows of spreadsheets are read one by one."));
+    let later = builder(2)
+        .user("spreadsheets with empty rows break the import")
+        .edit("src/import/rows.rs")
+        .assistant("Empty rows are skipped now.");
+    write(&home, 2, later);
+    with_other_work(&home, 3..9);
+    home.sync();
+    let engine = engine(&home, 200 * 24 * 60);
+    let hits = search(&home, "empty rows break", 1);
+    let similar = engine.search().similar(hits[0].hit.session.id, 5).unwrap();
+    let found: Vec<&str> = similar.iter().map(|one| one.session.external_id.as_str()).collect();
+    assert_eq!(found, [session_id(1)]);
+    assert!(similar[0].share > 0.3 && similar[0].share < 1.0, "{}", similar[0].share);
+}
+
+#[test]
+fn a_time_counts_in_coding_work() {
+    let home = TestHome::new();
+    for session in [24, 2_400] {
+        let task = builder(session)
+            .user(format!("change the import of spreadsheets, part {session}"))
+            .edit("src/import/rows.rs")
+            .assistant("The import of spreadsheets is changed.");
+        write(&home, session, task);
+    }
+    let best = builder(1_200)
+        .user("the import of spreadsheets: import, spreadsheets, import of spreadsheets")
+        .edit("src/import/spreadsheets.rs")
+        .assistant("Import of spreadsheets, spreadsheets and import.");
+    write(&home, 1_200, best);
+    with_other_work(&home, 3..9);
+    home.sync();
+    assert_eq!(sessions(&search(&home, "import of spreadsheets", 5))[0], session_id(1_200));
+    assert_eq!(sessions(&search(&home, "import of spreadsheets on 2 May 2026", 5))[0], session_id(24));
 }

@@ -39,8 +39,7 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
         include_exchanges: args.exchange,
         read_only: false,
     };
-    let unsynced = context.quiet_engine()?.with_store_timeout(SYNC_LOCK_WAIT).sync().run_if_small()?;
-    let report = engine.search().run(&request)?;
+    let (report, unsynced) = search_newest_content(context, &engine, &request)?;
     if let Some(notice) = &report.notice {
         context.printer.note_line(notice);
     }
@@ -60,6 +59,32 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
         context.printer.hint(&render::unsynced_transcripts(unsynced));
     }
     Ok(if report.hits.is_empty() { Exit::Nothing } else { Exit::Done })
+}
+
+/// Searches, and returns the number of transcripts whose new content was not searched.
+///
+/// Looking for new content takes as long as the search, so both run at once. Most of the time there is nothing new.
+fn search_newest_content(
+    context: &CommandContext,
+    engine: &Engine,
+    request: &SearchRequest,
+) -> Result<(SearchReport, u64), Failure> {
+    let syncing = context.quiet_engine()?.with_store_timeout(SYNC_LOCK_WAIT);
+    if engine.search().asks_model() {
+        // Every search sends a request to the model, so there must be only one.
+        let unsynced = syncing.sync().unsynced()?;
+        let is_synced = syncing.sync().run_if_small(unsynced)?;
+        return Ok((engine.search().run(request)?, if is_synced { 0 } else { unsynced.transcripts }));
+    }
+    let (report, unsynced) = std::thread::scope(|scope| {
+        let unsynced = scope.spawn(|| syncing.sync().unsynced());
+        (engine.search().run(request), unsynced.join())
+    });
+    let unsynced = unsynced.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    if syncing.sync().run_if_small(unsynced)? {
+        return Ok((engine.search().run(request)?, 0));
+    }
+    Ok((report?, unsynced.transcripts))
 }
 
 fn has_filter(args: &SearchArgs) -> bool {

@@ -7,11 +7,12 @@ use crate::fixture::ApiFixture;
 use crate::json_schema::misfits;
 
 /// Every GET with parameters; `{id}` is an agent session, `{thread}` a thread.
-const GET_PATHS: [&str; 47] = [
+const GET_PATHS: [&str; 48] = [
     "/api/sessions",
     "/api/history/cross-session?session={id}",
     "/api/sessions?state=ended&agent=pi&includeEmpty=true&children=true&limit=1&offset=0&project=/home/dev/site",
     "/api/sessions/{id}",
+    "/api/sessions/{id}/similar?limit=3",
     "/api/sessions/{thread}",
     "/api/sessions/{thread}?messages=1",
     "/api/sessions/{id}/records",
