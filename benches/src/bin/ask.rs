@@ -99,10 +99,13 @@ fn ask(home: &Path, questions: &Path, weights: &FeatureWeights) -> Result<(), Bo
         for recalled in &report.hits {
             let hit = &recalled.hit;
             ranked.extend(entries.get(&(talk.clone(), hit.entry.native_id.clone())));
-            let session = sessions.get(&(talk.clone(), hit.session.external_id.clone()));
-            let session = session.cloned().unwrap_or_else(|| format!("other:{}", hit.session.external_id));
-            if !ranked_sessions.contains(&session) {
-                ranked_sessions.push(session);
+            // Copies are shown once; whoever finds one of them has found the others.
+            for session in std::iter::once(&hit.session).chain(&hit.also_in) {
+                let label = sessions.get(&(talk.clone(), session.external_id.clone()));
+                let label = label.cloned().unwrap_or_else(|| format!("other:{}", session.external_id));
+                if !ranked_sessions.contains(&label) {
+                    ranked_sessions.push(label);
+                }
             }
         }
         writeln!(out, "{}", json!({"qid": text("qid"), "ranked": ranked, "ranked_sessions": ranked_sessions}))?;
