@@ -90,7 +90,12 @@ pub const FEATURE_TABLE: [FeatureWeight; FEATURE_COUNT] = [
     row("project", 0.5, "set: it belongs to the user's project"),
     row("recent", 0.5, "set: halves every thirty days"),
     row("meaning", 6.0, "set: embedding similarity, if an embedding model is configured"),
-    row("work", 100.0, "set: in coding work, the session's prompts, replies, files and other calls, BM25 each"),
+    row(
+        "work",
+        100.0,
+        "set: in coding work, the session's prompts, replies, changes, reads, searches and other calls, BM25 each; up to \
+         twice as much in a time that the query names",
+    ),
     row(
         "exact",
         400.0,
