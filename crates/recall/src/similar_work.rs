@@ -16,6 +16,9 @@ use crate::{SearchError, SearchQuery};
 /// third of the pairs above it changed the same file, and they were four fifths of all pairs that did.
 const MIN_SHARE: f32 = 0.3;
 
+/// With fewer words a session says too little about itself: "fix the parser" fits anything.
+const MIN_TERMS: usize = 10;
+
 /// A session that did similar work.
 #[derive(Clone, Debug)]
 pub struct SimilarSession {
@@ -38,6 +41,9 @@ pub fn similar_sessions(
     let query = SearchQuery::from_prose(about, now);
     let terms = QueryTerms::from_query(&query.words, &query.words, snapshot)?;
     let matches = TermMatches::find(snapshot, &terms, store.max_session_number()?)?;
+    if matches.terms.len() + matches.further_terms.len() < MIN_TERMS {
+        return Ok(Vec::new());
+    }
     let everything = SearchFilters::evaluate(snapshot, &query, None, true, PhraseMode::Preferred)?;
     let scores = SessionScores::compute(snapshot, &matches, &everything);
     let own = scores.of_session(number.get());
