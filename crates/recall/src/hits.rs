@@ -106,15 +106,14 @@ impl<'a> HitList<'a> {
             return Ok(());
         }
         let Some(hit) = load_hit(self.store, one, fit, &self.words, self.request)? else { return Ok(()) };
-        match self.groups.shown_by(hit.key.session, &hit.session, &hit.entry.text)? {
-            Some(other) => self.note_copy(other, hit.session),
-            None => {
-                for shown in &mut self.hits {
-                    shown.also_in.retain(|copy| copy.id != hit.session.id);
-                }
-                self.hits.push(hit);
-            }
+        if let Some(other) = self.groups.shown_by(hit.key.session, &hit.session, &hit.entry.text)? {
+            self.note_copy(other, hit.session);
+            return Ok(());
         }
+        for shown in &mut self.hits {
+            shown.also_in.retain(|copy| copy.id != hit.session.id);
+        }
+        self.hits.push(hit);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 mod decisions;
 mod entities;
+mod error_sessions;
 mod file_history;
 mod fix;
 mod naming;

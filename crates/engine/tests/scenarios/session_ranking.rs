@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
-use rethread_engine::{HitWithExchange, SearchRequest, SessionScope};
+use rethread_engine::{FixRequest, HitWithExchange, SearchRequest, SessionScope};
 use rethread_model::Timestamp;
 use rethread_testing::{TestHome, TranscriptBuilder};
 use serde_json::json;
@@ -245,4 +245,24 @@ fn a_time_counts_in_coding_work() {
     home.sync();
     assert_eq!(sessions(&search(&home, "import of spreadsheets", 5))[0], session_id(1_200));
     assert_eq!(sessions(&search(&home, "import of spreadsheets on 2 May 2026", 5))[0], session_id(24));
+}
+
+#[test]
+fn an_error_without_a_fix_leads_to_sessions_with_its_words() {
+    let home = TestHome::new();
+    let talk = builder(1)
+        .user("what does `error: quota exceeded for bucket alpha-seven` mean?")
+        .assistant("The bucket is full. Ask the storage team for a larger quota.");
+    write(&home, 1, talk);
+    with_other_work(&home, 3..9);
+    home.sync();
+    let engine = engine(&home, 200 * 24 * 60);
+    let related = |text: &str| -> Vec<String> {
+        let request = FixRequest { text: text.to_owned(), scope: SessionScope::AllProjects };
+        assert!(engine.facts().fix(&request).unwrap().is_empty());
+        let hits = engine.facts().sessions_with_error(&request).unwrap();
+        hits.into_iter().map(|hit| hit.session.external_id).collect()
+    };
+    assert_eq!(related("running upload\nerror: quota exceeded for bucket alpha-seven"), [session_id(1)]);
+    assert!(related("error: quota of another kind was not found").is_empty(), "half of the words fit many errors");
 }

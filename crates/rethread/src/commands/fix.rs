@@ -25,8 +25,9 @@ pub(crate) fn run(context: &CommandContext, args: &FixArgs) -> Result<Exit, Fail
     }
     let request = FixRequest { text, scope: scope(context, &engine, &args.scope)? };
     let report = engine.facts().fix(&request)?;
+    let related = if report.is_empty() { engine.facts().sessions_with_error(&request)? } else { Vec::new() };
     if args.json.json {
-        context.printer.json(&FixReportJson::new(&report))?;
+        context.printer.json(&FixReportJson::new(&report, &related))?;
     } else if !report.is_empty() {
         let mut page = context.printer.page();
         render::fix(&mut page, &report, engine.now());
@@ -44,6 +45,11 @@ pub(crate) fn run(context: &CommandContext, args: &FixArgs) -> Result<Exit, Fail
     };
     let message = render::no_fix_message(&report, request.scope == SessionScope::AllProjects, engine.now());
     explain_empty(context, &engine, &request.scope, &message, is_elsewhere)?;
+    if !args.json.json && !related.is_empty() {
+        let mut page = context.printer.page();
+        render::sessions_with_error(&mut page, &related, engine.now());
+        context.printer.answer(&page)?;
+    }
     Ok(Exit::Nothing)
 }
 

@@ -2,13 +2,14 @@
 
 use rethread_engine::{
     CommandStats, Decision, EntityFacts, EntityGraph, FactRow, FactSource, FactsReport, FileHistory, FileRule,
-    FileTouch, Fix, FixReport, GraphItem, KnownError, StepSequence, Workflow,
+    FileTouch, Fix, FixReport, GraphItem, KnownError, SearchHit, StepSequence, Workflow,
 };
 use rethread_model::{Entity, FactState, Predicate, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
+use super::error_sessions::ErrorSessionJson;
 use super::file_rules::FileRuleJson;
 use super::schema::{EntityJson, PredicateJson, TimestampJson};
 
@@ -64,6 +65,8 @@ pub(crate) struct FixReportJson<'a> {
     errors: Vec<KnownErrorJson<'a>>,
     fixes: Vec<FixJson<'a>>,
     failed_attempts: Vec<FixJson<'a>>,
+    /// If no fix is known: sessions that have nearly all words of the error, most relevant first.
+    related: Vec<ErrorSessionJson<'a>>,
 }
 
 /// An error that occurred before.
@@ -108,7 +111,7 @@ struct FixJson<'a> {
 }
 
 impl<'a> FixReportJson<'a> {
-    pub(crate) fn new(report: &'a FixReport) -> Self {
+    pub(crate) fn new(report: &'a FixReport, related: &'a [SearchHit]) -> Self {
         let known_error = |error: &'a KnownError| KnownErrorJson {
             signature: &error.signature,
             error: &error.line,
@@ -132,6 +135,7 @@ impl<'a> FixReportJson<'a> {
             errors: report.errors.iter().map(known_error).collect(),
             fixes: report.errors.iter().flat_map(|error| of(error, &error.fixes.fixes)).collect(),
             failed_attempts: report.errors.iter().flat_map(|error| of(error, &error.fixes.failed_attempts)).collect(),
+            related: related.iter().map(ErrorSessionJson::new).collect(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod awareness;
 mod card;
 mod conversation;
 mod enrich;
+mod error_sessions;
 mod facts;
 mod file_rules;
 mod forget;

@@ -1,10 +1,11 @@
 //! Known fixes of an error as text: what helped first, then what did not.
 
-use rethread_engine::{FactSource, Fix, FixReport, KnownError};
+use rethread_engine::{FactSource, Fix, FixReport, KnownError, SearchHit};
 use rethread_model::{FactState, Timestamp};
 
 use super::facts::{INDENT, indented, state_tone};
 use super::format::{age, count, number};
+use super::sessions::session_label;
 use super::text_page::truncate_to_width;
 use super::{TextPage, Tone, sanitize_line};
 
@@ -48,6 +49,20 @@ pub(crate) fn no_fix_message(report: &FixReport, is_everywhere: bool, now: Times
     }
     let place = if is_everywhere { "" } else { " in this project" };
     format!("This error is not known ({}{place}).", count(report.known_errors, "known error"))
+}
+
+/// Lists sessions that have the words of an error without a known fix.
+pub(crate) fn sessions_with_error(page: &mut TextPage, hits: &[SearchHit], now: Timestamp) {
+    if hits.is_empty() {
+        return;
+    }
+    page.line(Tone::Plain, "Sessions with these words:");
+    for hit in hits {
+        let name = truncate_to_width(&session_label(&hit.session), MAX_NAME_WIDTH);
+        let citation = hit.session.citation(hit.entry.location.line);
+        page.add(Tone::Plain, &" ".repeat(INDENT));
+        page.row(&[(Tone::Plain, name), (Tone::Dim, ago(hit.entry.at, now)), (Tone::Dim, citation)], INDENT);
+    }
 }
 
 fn heading(page: &mut TextPage, error: &KnownError, now: Timestamp) {

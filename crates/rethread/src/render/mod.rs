@@ -44,7 +44,7 @@ pub(crate) use enrich::{
 pub(crate) use facts::{entity_facts, entity_table};
 pub(crate) use failure::failure;
 pub(crate) use files::file_history;
-pub(crate) use fix::{command_label, fix, no_fix_message};
+pub(crate) use fix::{command_label, fix, no_fix_message, sessions_with_error};
 pub(crate) use forget::forget_report;
 pub(crate) use format::{age, bytes, count, local_time, number, reduction_percent, short_number, time_range};
 pub(crate) use graph::{EdgeLayout, GraphLayout, NODE_SIZE, NodeLayout, dot, edge_label, graph_layout, svg};

@@ -24,9 +24,11 @@ pub(super) fn fix(context: &ToolContext<'_>, arguments: &McpArguments) -> Result
     }
     let is_everywhere = request.scope == SessionScope::AllProjects;
     page.line(Tone::Plain, &render::no_fix_message(&report, is_everywhere, context.engine.now()));
+    let related = context.engine.facts().sessions_with_error(&request)?;
     let everywhere = FixRequest { scope: SessionScope::AllProjects, ..request };
     if !is_everywhere && !context.engine.facts().fix(&everywhere)?.is_empty() {
         page.line(Tone::Plain, "Other projects have fixes: pass everywhere=true.");
     }
+    render::sessions_with_error(&mut page, &related, context.engine.now());
     Ok(page.as_str().to_owned())
 }

@@ -103,7 +103,10 @@ fn fix(app: &ServerState, text: String, project: Option<&ProjectParam>) -> ApiRe
     if text.trim().is_empty() {
         return Err(ApiError::bad_request("error is empty"));
     }
-    ApiResponse::json(&FixReportJson::new(&app.engine.facts().fix(&FixRequest { text, scope: scope(project) })?))
+    let request = FixRequest { text, scope: scope(project) };
+    let report = app.engine.facts().fix(&request)?;
+    let related = if report.is_empty() { app.engine.facts().sessions_with_error(&request)? } else { Vec::new() };
+    ApiResponse::json(&FixReportJson::new(&report, &related))
 }
 
 /// Which decisions to list.
