@@ -99,7 +99,7 @@ fn ask(home: &Path, questions: &Path, weights: &FeatureWeights) -> Result<(), Bo
         for recalled in &report.hits {
             let hit = &recalled.hit;
             ranked.extend(entries.get(&(talk.clone(), hit.entry.native_id.clone())));
-            // Copies are shown once; whoever finds one of them has found the others.
+            // Copies are shown once: a result that shows one of them counts for all.
             for session in std::iter::once(&hit.session).chain(&hit.also_in) {
                 let label = sessions.get(&(talk.clone(), session.external_id.clone()));
                 let label = label.cloned().unwrap_or_else(|| format!("other:{}", session.external_id));
