@@ -46,6 +46,7 @@ mod quote;
 mod rank;
 mod recent_memory;
 mod reference;
+mod related;
 mod result_order;
 mod search;
 mod search_filters;
@@ -63,6 +64,7 @@ mod thread_title;
 mod tool_call_summary;
 mod weights;
 mod when;
+mod word_vectors;
 mod wrap_for_model;
 
 pub use activity::{
