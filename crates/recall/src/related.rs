@@ -22,9 +22,9 @@ const ENTRY_PIECES: usize = 64;
 /// Characters that hold so many pieces of English.
 const ENTRY_CHARS: u64 = 512;
 /// A longer query is a pasted text.
-const QUERY_PIECES: usize = 512;
-/// Entries that are read without need, rather than with one more query.
-const MAX_GAP: usize = 8;
+const QUERY_PIECES: usize = 255;
+/// Runs of entries with at most this many steps between them are read at once.
+const MAX_STEP: usize = 3;
 
 /// Sets the feature for the best entries and sorts them again. All others stay behind them.
 pub(crate) fn rank_by_related_words(
@@ -64,9 +64,10 @@ impl EntryVectors {
         for (session, positions) in positions {
             let Some(view) = candidates.sessions.get(&session.get()) else { continue };
             for (first, last) in sequence_ranges(view, positions) {
-                for (seq, text) in store.text_starts(session, first..=last, ENTRY_CHARS)? {
-                    vectors.insert((session, seq), TextVector::from_text(&text, ENTRY_PIECES));
-                }
+                let texts = store.text_starts(session, first..=last, ENTRY_CHARS)?;
+                vectors.extend(
+                    texts.iter().map(|(seq, text)| ((session, *seq), TextVector::from_text(text, ENTRY_PIECES))),
+                );
             }
         }
         Ok(Self(vectors))
@@ -93,7 +94,7 @@ impl EntryVectors {
 fn sequence_ranges(view: &CandidateSession, positions: FxHashSet<usize>) -> Vec<(u64, u64)> {
     let mut positions: Vec<usize> = positions.into_iter().filter(|at| *at < view.entries.len()).collect();
     positions.sort_unstable();
-    let runs = positions.chunk_by(|a, b| b - a <= MAX_GAP);
+    let runs = positions.chunk_by(|a, b| b - a <= MAX_STEP);
     let seq = |position: Option<&usize>| position.and_then(|at| view.entries.get(*at)).map(|(seq, _)| *seq);
     runs.filter_map(|run| Some((seq(run.first())?, seq(run.last())?))).collect()
 }
@@ -112,7 +113,7 @@ mod tests {
         };
         check(&[], &[]);
         check(&[5], &[(50, 50)]);
-        check(&[2, 0, 1, 8, 30, 31], &[(0, 80), (300, 310)]);
+        check(&[2, 0, 1, 5, 30, 31], &[(0, 50), (300, 310)]);
         check(&[58, 59, 60, 61], &[(580, 590)]);
         check(&[60], &[]);
     }

@@ -5,18 +5,13 @@
 
 use super::piece_hash::{NO_ROW, PieceHash};
 
-/// How a line of the list begins if the piece continues a word.
-const CONTINUED: &str = "##";
-
 /// Packs a list with one piece per line, in the order of their rows.
 pub(super) fn pack(list: &str) -> Vec<u8> {
     let pieces: Vec<&str> = list.lines().collect();
     // A third of the slots is empty: a search ends at the next empty slot.
     let mut slots = vec![(0, NO_ROW); pieces.len() * 3 / 2 + 1];
     for (piece, row) in pieces.into_iter().zip(0..NO_ROW) {
-        let rest = piece.strip_prefix(CONTINUED);
-        let hash = PieceHash::new(rest.is_some()).extend(rest.unwrap_or(piece).as_bytes());
-        let (mut at, check) = hash.place(slots.len());
+        let (mut at, check) = PieceHash::START.extend(piece.as_bytes()).place(slots.len());
         while slots[at].1 != NO_ROW {
             at = (at + 1) % slots.len();
         }

@@ -10,16 +10,23 @@ pub(super) const NO_ROW: u16 = u16::MAX;
 #[derive(Clone, Copy)]
 pub(super) struct PieceHash(u64);
 
-impl PieceHash {
-    pub(super) fn new(is_continued: bool) -> Self {
-        Self(0xcbf2_9ce4_8422_2325 ^ u64::from(is_continued))
+impl Default for PieceHash {
+    fn default() -> Self {
+        Self::START
     }
+}
 
+impl PieceHash {
+    /// Hashes the start of a word.
+    pub(super) const START: Self = Self(0xcbf2_9ce4_8422_2325);
+
+    #[inline]
     pub(super) fn extend(self, bytes: &[u8]) -> Self {
         Self(bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 
     /// Where the piece is looked for first among so many slots, and by what it is recognized there.
+    #[inline]
     pub(super) fn place(self, slots: usize) -> (usize, u32) {
         let mixed = (self.0 ^ self.0 >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         ((((mixed >> 32) * slots as u64) >> 32) as usize, (mixed ^ self.0) as u32)

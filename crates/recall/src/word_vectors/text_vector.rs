@@ -3,6 +3,9 @@
 use super::pieces::visit_pieces;
 use super::table::DIMENSIONS;
 
+/// More pieces than this are not summed, so that 16 bits are enough.
+const MAX_PIECES: usize = i16::MAX as usize / 128;
+
 /// The direction says what a text is about, the length how much it says.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TextVector([f32; DIMENSIONS]);
@@ -11,15 +14,16 @@ impl TextVector {
     /// A vector that says nothing.
     pub(crate) const ZERO: Self = Self([0.0; DIMENSIONS]);
 
-    /// The vector of the first `max_pieces` word pieces of a text.
+    /// The vector of the first `max_pieces` word pieces of a text, at most 255.
     pub(crate) fn from_text(text: &str, max_pieces: usize) -> Self {
-        let mut sum = [0_i32; DIMENSIONS];
-        visit_pieces(text, max_pieces, |piece| {
-            for (sum, number) in sum.iter_mut().zip(piece.row.into_iter().flatten()) {
-                *sum += i32::from(number.cast_signed());
+        let mut sum = [0_i16; DIMENSIONS];
+        visit_pieces(text, max_pieces.min(MAX_PIECES), |piece| {
+            let Some(row) = piece.row else { return };
+            for (sum, number) in sum.iter_mut().zip(row) {
+                *sum += i16::from(number.cast_signed());
             }
         });
-        Self(sum.map(|number| number as f32))
+        Self(sum.map(f32::from))
     }
 
     /// Adds a share of another vector.
