@@ -34,8 +34,11 @@ pub(crate) fn rank_by_related_words(
     weights: &FeatureWeights,
     ranked: &mut [RankedCandidate],
 ) -> Result<(), StoreError> {
+    if weights.of(ScoreFeature::Related) == 0.0 {
+        return Ok(());
+    }
     let query = TextVector::from_text(query, QUERY_PIECES);
-    if weights.of(ScoreFeature::Related) == 0.0 || query == TextVector::ZERO {
+    if query == TextVector::ZERO {
         return Ok(());
     }
     let count = ranked.len().min(RERANKED);
