@@ -48,6 +48,7 @@ mod quote;
 mod rank;
 mod recent_memory;
 mod reference;
+mod related;
 mod result_order;
 mod search;
 mod search_filters;
@@ -66,6 +67,7 @@ mod timed_search;
 mod tool_call_summary;
 mod weights;
 mod when;
+mod word_vectors;
 mod wrap_for_model;
 
 pub use activity::{

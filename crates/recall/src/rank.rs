@@ -1,5 +1,7 @@
 //! Ranks candidates by a weighted sum of features.
 
+use std::cmp::Ordering;
+
 use jiff::Zoned;
 use rethread_index::words::{self, WordList};
 use rethread_index::{DocId, IndexError, IndexSegment, IndexSnapshot};
@@ -41,6 +43,14 @@ pub(crate) struct RankedCandidate {
     pub(crate) candidate: SearchCandidate,
     pub(crate) score: f32,
     pub(crate) features: FeatureValues,
+}
+
+impl RankedCandidate {
+    /// Best first; of equal ones the older.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        let place = |one: &Self| (one.candidate.episode.session, one.candidate.seq);
+        other.score.total_cmp(&self.score).then_with(|| place(self).cmp(&place(other)))
+    }
 }
 
 /// How much of the query an entry contains, independent of other entries.
@@ -137,10 +147,7 @@ impl<'a> Ranker<'a> {
             RankedCandidate { candidate: *candidate, score: values.score(self.weights), features: values }
         });
         let mut ranked: Vec<RankedCandidate> = all.collect();
-        ranked.sort_by(|a, b| {
-            let place = |one: &RankedCandidate| (one.candidate.episode.session, one.candidate.seq);
-            b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
-        });
+        ranked.sort_by(RankedCandidate::order);
         ranked
     }
 

@@ -9,6 +9,7 @@ use crate::hits::{HitList, SearchHit};
 use crate::matches::TermMatches;
 use crate::newest::search_newest;
 use crate::rank::{QueryTimes, RankedCandidate, Ranker};
+use crate::related::rank_by_related_words;
 use crate::result_order;
 use crate::search_filters::{PhraseMode, SearchFilters};
 use crate::session_scores::SessionScores;
@@ -83,7 +84,7 @@ pub(crate) fn search_filtered(
         .with_project_sessions(request.project_sessions)
         .with_similarity(request.similarity)
         .with_phrases(query)?;
-    let mut pass = RankingPass { request, ranker: &ranker, phrases: phrase_mode(query) };
+    let mut pass = RankingPass { store, request, ranker: &ranker, phrases: phrase_mode(query) };
     let mut list = HitList::new(store, request, terms.words().collect());
     let mut matched = pass.run(CandidateLimits::FIRST, &mut list)?;
     let mut degraded = None;
@@ -112,6 +113,7 @@ fn phrase_mode(query: &SearchQuery) -> PhraseMode {
 
 /// One selection of candidates and their ranking.
 struct RankingPass<'a> {
+    store: &'a ReadStore,
     request: SearchInput<'a>,
     ranker: &'a Ranker<'a>,
     phrases: PhraseMode,
@@ -124,13 +126,19 @@ impl RankingPass<'_> {
         let (snapshot, matches) = (ranker.snapshot, ranker.matches);
         let allowed = SearchFilters::evaluate(snapshot, request.query, request.sessions, true, self.phrases)?;
         let mut candidates = self.candidates(&allowed, limits)?;
-        let first_ranking = ranker.rank(&candidates, None);
+        let mut first_ranking = ranker.rank(&candidates, None);
+        let is_coding_work = is_coding_work(snapshot, &candidates, &first_ranking);
         let is_one_session = request.sessions.is_some_and(|sessions| sessions.len() == 1);
-        let ordered = if !is_one_session && is_coding_work(snapshot, &candidates, &first_ranking) {
+        let ordered = if is_coding_work && !is_one_session {
             let scores = SessionScores::compute(snapshot, matches, &allowed);
             candidates.add_sessions(snapshot, matches, &allowed, &scores.best(limits.sessions()))?;
             result_order::by_session(ranker.rank(&candidates, Some(&scores)))
         } else {
+            // An embedding model says more about meaning than word vectors do.
+            if !is_coding_work && self.is_prose() && request.similarity.is_none() {
+                let words = &request.query.words;
+                rank_by_related_words(self.store, &candidates, words, request.weights, &mut first_ranking)?;
+            }
             result_order::by_entry(first_ranking)
         };
         list.add(ordered, |one| ranker.fit(&candidates, &one.candidate))?;
@@ -141,14 +149,19 @@ impl RankingPass<'_> {
         let ranker = self.ranker;
         let (snapshot, matches) = (ranker.snapshot, ranker.matches);
         let mut candidates = CandidateSet::by_terms(snapshot, matches, allowed, ranker.query_times, limits)?;
-        // A word or two is searched literally. A question needs neighbors too: the answer may use other words.
-        if self.request.query.is_question || ranker.terms.terms.len() > FEW_WORDS {
+        if self.is_prose() {
             candidates.add_neighbors(snapshot, allowed);
         }
         if let Some(similarity) = self.request.similarity {
             candidates.add_similar(snapshot, matches, allowed, similarity)?;
         }
         Ok(candidates)
+    }
+
+    /// A word or two is searched literally. For a question, neighbors and related words count: the answer may use other
+    /// words.
+    fn is_prose(&self) -> bool {
+        self.request.query.is_question || self.ranker.terms.terms.len() > FEW_WORDS
     }
 }
 

@@ -57,10 +57,11 @@ pub(crate) enum ScoreFeature {
     Meaning,
     Work,
     Exact,
+    Related,
 }
 
 /// Number of features.
-pub const FEATURE_COUNT: usize = 28;
+pub const FEATURE_COUNT: usize = 29;
 
 /// The weights; one set for all kinds of text.
 pub const FEATURE_TABLE: [FeatureWeight; FEATURE_COUNT] = [
@@ -101,6 +102,11 @@ pub const FEATURE_TABLE: [FeatureWeight; FEATURE_COUNT] = [
         400.0,
         "set: in coding work, for four words and more: it has them in the same order; half for nearly all of them",
     ),
+    row(
+        "related",
+        8.0,
+        "fitted: in conversations, words related to the query's, in the entry or up to four entries away",
+    ),
 ];
 
 const fn row(part: &'static str, weight: f32, meaning: &'static str) -> FeatureWeight {
@@ -128,6 +134,10 @@ impl FeatureWeights {
             }
         }
         weights
+    }
+
+    pub(crate) fn of(&self, feature: ScoreFeature) -> f32 {
+        self.0[feature as usize]
     }
 }
 
@@ -182,6 +192,7 @@ mod tests {
         assert!(values.score(&without) > values.score(&weights));
         assert_eq!(values.explain(&without).len(), 1);
         assert_eq!(FEATURE_TABLE[ScoreFeature::Meaning as usize].feature, "meaning");
+        assert_eq!(FEATURE_TABLE[ScoreFeature::Related as usize].feature, "related");
         assert_eq!(FEATURE_TABLE[ScoreFeature::Phrase as usize].feature, "phrase");
     }
 }

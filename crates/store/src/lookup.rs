@@ -1,6 +1,7 @@
 //! Looks up sessions, episodes and entries by number, for search results.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
 use rethread_model::{Entry, Episode, Session, SessionId};
 
@@ -23,6 +24,21 @@ impl ReadStore {
     pub fn entry_at(&self, session: SessionNumber, seq: u64) -> Result<Option<Entry>, StoreError> {
         let sql = format!("SELECT {} FROM entry WHERE space = ?1 AND session = ?2 AND seq = ?3", entries::COLUMNS);
         self.sql.one(&sql, values![session, seq], entries::from_row)
+    }
+
+    /// The first characters of the texts of a range of entries, with their sequence numbers.
+    pub fn text_starts(
+        &self,
+        session: SessionNumber,
+        seqs: RangeInclusive<u64>,
+        chars: u64,
+    ) -> Result<Vec<(u64, String)>, StoreError> {
+        self.sql.all(
+            "SELECT seq, substr(text, 1, ?5) AS text FROM entry
+             WHERE space = ?1 AND session = ?2 AND seq BETWEEN ?3 AND ?4",
+            values![session, *seqs.start(), *seqs.end(), chars],
+            |row| Ok((row.u64("seq")?, row.string("text")?)),
+        )
     }
 
     /// Texts of the last messages of user and agent before an entry, oldest first.

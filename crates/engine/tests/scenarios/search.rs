@@ -338,3 +338,21 @@ fn what_grew_since_the_last_sync_is_read_before_a_search() {
     home.write(&file(2), line(2001, "user", &"a large transcript ".repeat(300_000)));
     assert_eq!(sync_if_small(), (1, false), "too much to read at once");
 }
+
+#[test]
+fn related_words_count_in_questions_about_conversations() {
+    let home = TestHome::new();
+    let talk = |at: usize, hobby: &str, reply: &str| {
+        line(at, "user", &format!("Anna told me about her {hobby}")) + &line(at + 1, "assistant", reply)
+    };
+    home.write(&file(0), talk(1, "evenings", "She practices the violin for an hour, then she sleeps"));
+    home.write(&file(1), talk(1_001, "mornings", "She repairs the tractor in the barn, then she eats"));
+    home.sync();
+    let report = find(&home, "Which musical instrument did Anna tell me about?");
+    let place = |word: &str| report.hits.iter().position(|one| one.hit.snippet.text.contains(word));
+    assert!(place("violin").is_some() && place("violin") < place("tractor"), "{:?}", snippets(&home, "Anna"));
+    let uses_vectors =
+        |report: &SearchReport| report.hits.iter().any(|one| one.hit.why.iter().any(|part| part.feature == "related"));
+    assert!(uses_vectors(&report));
+    assert!(!uses_vectors(&find(&home, "violin hour")), "a word or two is searched literally");
+}

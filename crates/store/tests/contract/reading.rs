@@ -195,6 +195,20 @@ fn changed_sessions_are_listed_in_the_order_of_their_changes() {
 }
 
 #[test]
+fn texts_of_a_range_of_entries_are_cut() {
+    on_each_backend(|open| {
+        let mut store = open();
+        let session = add_session(&mut store, KEY, "/p", &[&["one", "zwölf", "three"]]);
+        let other = add_session(&mut store, OTHER, "/p", &[&["b"]]);
+        let all = store.text_starts(session, 0..=u64::from(u32::MAX), 100).unwrap();
+        assert_eq!(all.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["one", "zwölf", "three"]);
+        assert_eq!(store.text_starts(session, all[1].0..=all[1].0, 3).unwrap(), [(all[1].0, "zwö".to_owned())]);
+        assert_eq!(store.text_starts(other, 0..=u64::from(u32::MAX), 3).unwrap().len(), 1);
+        assert!(store.text_starts(session, 1_000..=2_000, 3).unwrap().is_empty());
+    });
+}
+
+#[test]
 fn sessions_are_enriched_until_the_model_was_shown_everything() {
     // E003-16
     on_each_backend(|open| {
