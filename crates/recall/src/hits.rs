@@ -1,7 +1,7 @@
 //! Collects the hits of a search: loads entries, cuts snippets, and shows nearly equal sessions once.
 
 use rethread_index::searchable_text;
-use rethread_model::{Entry, Episode, Session};
+use rethread_model::{Entry, Episode, Session, SessionId};
 use rethread_store::{EpisodeKey, ReadStore, SessionNumber, StoreError};
 use rustc_hash::FxHashSet;
 
@@ -28,7 +28,7 @@ pub struct SearchHit {
     pub kind: HitKind,
     /// Score; comparable only within one result.
     pub score: f32,
-    /// Sessions that are nearly the same and therefore not shown themselves: copies, forks, sub-agents.
+    /// Sessions that are nearly the same and therefore not shown themselves: copies and forks.
     pub also_in: Vec<Session>,
     /// Contributions to the score, largest first.
     pub why: Vec<ScoreContribution>,
@@ -40,6 +40,9 @@ pub struct SearchHit {
     pub word_share: f32,
 }
 
+/// How many sessions after the last hit are examined for copies of those shown. Copies have nearly equal scores.
+const MAX_LOOKAHEAD: usize = 10;
+
 /// The hits found so far.
 pub(crate) struct HitList<'a> {
     pub(crate) hits: Vec<SearchHit>,
@@ -48,6 +51,8 @@ pub(crate) struct HitList<'a> {
     /// Indexed words to highlight.
     words: Vec<&'a str>,
     groups: SessionGroups<'a>,
+    /// Sessions that are nearly the same as one that is shown, with the number of that one.
+    copies: Vec<(SessionNumber, Session)>,
     /// Entries that were added, or left out because another one shows the same.
     seen: FxHashSet<DocAddress>,
 }
@@ -55,7 +60,7 @@ pub(crate) struct HitList<'a> {
 impl<'a> HitList<'a> {
     pub(crate) fn new(store: &'a ReadStore, request: SearchInput<'a>, words: Vec<&'a str>) -> Self {
         let (groups, seen) = (SessionGroups::new(store), FxHashSet::default());
-        Self { hits: Vec::new(), store, request, words, groups, seen }
+        Self { hits: Vec::new(), store, request, words, groups, copies: Vec::new(), seen }
     }
 
     /// Whether there are as many hits as requested.
@@ -74,9 +79,10 @@ impl<'a> HitList<'a> {
         ordered: OrderedResults,
         fit: impl Fn(&RankedCandidate) -> QueryFit,
     ) -> Result<(), StoreError> {
-        let mut behind = Vec::new();
+        let (mut behind, mut looked_ahead) = (Vec::new(), 0);
         for one in ordered.leading {
-            if self.is_full() {
+            looked_ahead += usize::from(self.is_full());
+            if looked_ahead > MAX_LOOKAHEAD {
                 return Ok(());
             }
             if self.seen.contains(&one.candidate.address) {
@@ -85,11 +91,11 @@ impl<'a> HitList<'a> {
             let number = one.candidate.episode.session;
             let Some(session) = self.store.session_by_number(number)? else { continue };
             let leader = self.groups.leader(number, &session)?;
-            if leader == number {
-                self.push(&one, fit(&one))?;
-            } else {
-                self.note_copy(leader, session);
+            if leader != number {
+                self.copies.push((leader, session));
                 behind.push(one);
+            } else if !self.is_full() {
+                self.push(&one, fit(&one))?;
             }
         }
         for one in behind.into_iter().chain(ordered.following) {
@@ -106,23 +112,24 @@ impl<'a> HitList<'a> {
             return Ok(());
         }
         let Some(hit) = load_hit(self.store, one, fit, &self.words, self.request)? else { return Ok(()) };
-        if let Some(other) = self.groups.shown_by(hit.key.session, &hit.session, &hit.entry.text)? {
-            self.note_copy(other, hit.session);
-            return Ok(());
+        match self.groups.shown_by(hit.key.session, &hit.session, &searchable_text(&hit.entry))? {
+            Some(other) => self.copies.push((other, hit.session)),
+            None => self.hits.push(hit),
         }
-        for shown in &mut self.hits {
-            shown.also_in.retain(|copy| copy.id != hit.session.id);
-        }
-        self.hits.push(hit);
         Ok(())
     }
 
-    /// Notes at the first hit of a session that another one is nearly the same.
-    fn note_copy(&mut self, shown: SessionNumber, copy: Session) {
-        let Some(hit) = self.hits.iter_mut().find(|hit| hit.key.session == shown) else { return };
-        if hit.also_in.iter().all(|known| known.id != copy.id) {
-            hit.also_in.push(copy);
+    /// The hits. The first one of a session names its copies that have no hit themselves.
+    pub(crate) fn finish(mut self) -> Vec<SearchHit> {
+        let listed: FxHashSet<SessionId> = self.hits.iter().map(|hit| hit.session.id).collect();
+        for (shown, copy) in self.copies {
+            let first = self.hits.iter_mut().find(|hit| hit.key.session == shown);
+            let Some(hit) = first.filter(|_| !listed.contains(&copy.id)) else { continue };
+            if hit.also_in.iter().all(|known| known.id != copy.id) {
+                hit.also_in.push(copy);
+            }
         }
+        self.hits
     }
 }
 

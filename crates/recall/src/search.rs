@@ -104,7 +104,7 @@ pub(crate) fn search_filtered(
         pass.run(more, &mut list)?;
         limits = more;
     }
-    Ok(SearchResults { hits: list.hits, matched, searched: matches.entry_count, degraded, notice: None })
+    Ok(SearchResults { hits: list.finish(), matched, searched: matches.entry_count, degraded, notice: None })
 }
 
 fn phrase_mode(query: &SearchQuery) -> PhraseMode {

@@ -1,19 +1,20 @@
 //! Groups sessions that are nearly the same, so that a result shows one of them.
 //!
-//! Copies have the same first turn, forks an origin, sub-agents a parent.
+//! Copies have the same first turn. A fork belongs to the session it was forked from. Sub-agents of one session do
+//! different work, so they do not belong together.
 
 use std::hash::{Hash as _, Hasher as _};
 
-use rethread_model::{Session, SessionId};
+use rethread_model::{EntryKind, Session, SessionId, SessionKind};
 use rethread_store::{ReadStore, SessionNumber, StoreError};
 use rustc_hash::{FxHashMap, FxHasher};
 
-/// Entries at the start of a session that are compared. Two runs of the same task differ within these.
+/// Entries at the start of a session that are compared.
 const COMPARED_ENTRIES: u64 = 8;
 /// Shorter first turns ("hi", "commit this") are equal by chance.
 const MIN_TURN_BYTES: usize = 100;
 
-/// What members of a group share.
+/// What the sessions of a group share.
 #[derive(PartialEq, Eq, Hash)]
 enum SharedTrait {
     Session(SessionId),
@@ -40,7 +41,8 @@ impl<'s> SessionGroups<'s> {
             return Ok(*leader);
         }
         let turn = first_turn_hash(&self.store.first_texts(number, COMPARED_ENTRIES)?);
-        let keys = [Some(session.id), session.parent].into_iter().flatten().map(SharedTrait::Session);
+        let origin = session.parent.filter(|_| session.kind == SessionKind::Main);
+        let keys = [Some(session.id), origin].into_iter().flatten().map(SharedTrait::Session);
         let keys: Vec<SharedTrait> = keys.chain(turn.map(SharedTrait::FirstTurn)).collect();
         let leader = keys.iter().find_map(|key| self.leaders.get(key).copied()).unwrap_or(number);
         for key in keys {
@@ -63,9 +65,12 @@ impl<'s> SessionGroups<'s> {
     }
 }
 
-fn first_turn_hash(texts: &[String]) -> Option<u64> {
-    let bytes: usize = texts.iter().map(String::len).sum();
-    (bytes >= MIN_TURN_BYTES).then(|| hash(texts.iter().map(String::as_str)))
+/// Two runs of the same task may begin with the same calls. What the agent writes tells them apart, so without any of it
+/// nothing is compared.
+fn first_turn_hash(texts: &[(EntryKind, String)]) -> Option<u64> {
+    let bytes: usize = texts.iter().map(|(_, text)| text.len()).sum();
+    let has_reply = texts.iter().any(|(kind, _)| *kind == EntryKind::AssistantText);
+    (has_reply && bytes >= MIN_TURN_BYTES).then(|| hash(texts.iter().map(|(_, text)| text.as_str())))
 }
 
 fn hash<'t>(texts: impl IntoIterator<Item = &'t str>) -> u64 {

@@ -47,14 +47,16 @@ pub fn similar_sessions(
     let everything = SearchFilters::evaluate(snapshot, &query, None, true, PhraseMode::Preferred)?;
     let scores = SessionScores::compute(snapshot, &matches, &everything);
     let own = scores.of_session(number.get());
+    let Some(itself) = store.session_by_number(number)? else { return Ok(Vec::new()) };
     let mut groups = SessionGroups::new(store);
-    if let Some(session) = store.session_by_number(number)? {
-        groups.leader(number, &session)?;
-    }
+    groups.leader(number, &itself)?;
     let mut similar = Vec::new();
     for other in scores.above(MIN_SHARE * own) {
         let other = SessionNumber::new(other);
         let Some(session) = store.session_by_number(other)?.filter(|_| other != number) else { continue };
+        if session.parent == Some(itself.id) || itself.parent == Some(session.id) {
+            continue;
+        }
         if groups.leader(other, &session)? == other {
             similar.push(SimilarSession { share: (scores.of_session(other.get()) / own).min(1.0), session });
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use rethread_model::{Entry, Episode, Session, SessionId};
+use rethread_model::{Entry, EntryKind, Episode, Session, SessionId};
 
 use crate::sql::values;
 use crate::{EpisodeKey, ReadStore, SessionNumber, StoreError, entries, sessions};
@@ -55,13 +55,13 @@ impl ReadStore {
     }
 
     /// The texts and call targets at the start of a session, in order.
-    pub fn first_texts(&self, session: SessionNumber, limit: u64) -> Result<Vec<String>, StoreError> {
+    pub fn first_texts(&self, session: SessionNumber, limit: u64) -> Result<Vec<(EntryKind, String)>, StoreError> {
         self.sql.all(
-            "SELECT text || coalesce(target, '') AS text FROM entry WHERE space = ?1 AND session = ?2
+            "SELECT kind, text || coalesce(target, '') AS text FROM entry WHERE space = ?1 AND session = ?2
              AND NOT (is_abandoned OR is_retracted)
              AND kind IN ('prompt', 'task', 'answer', 'assistant', 'call') ORDER BY seq LIMIT ?3",
             values![session, limit],
-            |row| row.string("text"),
+            |row| Ok((EntryKind::from_stored(row.text("kind")?), row.string("text")?)),
         )
     }
 

@@ -66,6 +66,8 @@ pub struct SearchReport {
     pub index: IndexOutcome,
     /// How long it took.
     pub seconds: f64,
+    /// The last change of the store that was searched.
+    pub change: i64,
 }
 
 /// A hit, with the prompt and answer of its episode if requested.
@@ -103,6 +105,7 @@ impl SearchService<'_> {
                 None => return Ok(SearchReport::default()),
             },
         };
+        let change = store.head()?.change;
         let sessions = self.allowed_sessions(&store, request, &query)?;
         let near = match self.engine.sessions().current_project() {
             SessionScope::Project(project) => store.session_numbers_in_project(&project)?,
@@ -143,7 +146,7 @@ impl SearchService<'_> {
         let degraded = [without, degraded].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
         self.engine.search_cache.put_store(&location, store);
         let seconds = start.elapsed().as_secs_f64();
-        Ok(SearchReport { hits: recalled, matched, searched, degraded, notice, index, seconds })
+        Ok(SearchReport { hits: recalled, matched, searched, degraded, notice, index, seconds, change })
     }
 
     /// Parses the query and adds the filters of the request.

@@ -7,21 +7,23 @@ use crate::{EngineError, SyncService};
 const MAX_SMALL_BYTES: u64 = 4_000_000;
 
 /// What was written since the last sync.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnsyncedContent {
     /// Number of transcripts with new content.
     pub transcripts: u64,
     /// Size of that content.
     pub bytes: u64,
+    /// The last change of the store it was compared with.
+    pub change: i64,
 }
 
 impl SyncService<'_> {
     /// Finds transcripts with new content, without reading it. Before the first sync there is nothing to compare with.
     pub fn unsynced(self) -> Result<UnsyncedContent, EngineError> {
-        let Some(store) = self.engine.reader()? else { return Ok(UnsyncedContent { transcripts: 0, bytes: 0 }) };
+        let Some(store) = self.engine.reader()? else { return Ok(UnsyncedContent::default()) };
         let plan = SyncPlan::build(self.engine, Some(&store), &SyncRequest::default())?;
         let bytes = plan.jobs.iter().map(TranscriptJob::bytes_to_read).sum();
-        Ok(UnsyncedContent { transcripts: plan.jobs.len() as u64, bytes })
+        Ok(UnsyncedContent { transcripts: plan.jobs.len() as u64, bytes, change: store.head()?.change })
     }
 
     /// Syncs if little is new. Returns whether it did: not if there is nothing, too much, or if another process holds the

@@ -175,6 +175,37 @@ fn copies_are_shown_once() {
     assert!(sessions(&hits).iter().all(|session| session != copy), "nothing of it is new");
 }
 
+/// An edit that adds a line to the file of the import.
+fn with_added_line(talk: TranscriptBuilder, line: &str) -> TranscriptBuilder {
+    let input = json!({"file_path": "src/import/rows.rs", "old_string": "", "new_string": line});
+    let id = format!("toolu_{line}");
+    talk.tool_call(&id, "Edit", &input).tool_result(&id, "ok", false)
+}
+
+#[test]
+fn what_a_copy_did_afterwards_is_still_found() {
+    let home = TestHome::new();
+    let long = "Rows of spreadsheets are read one by one. ".repeat(3);
+    for (session, line) in [(1, "zebra_counter"), (2, "zebra_mutex")] {
+        let mut talk = import_task(session, &long);
+        for part in 0..6 {
+            talk = talk.assistant(&format!("The same answer, part {part}."));
+        }
+        write(&home, session, with_added_line(talk, line));
+    }
+    with_other_work(&home, 3..9);
+    home.sync();
+    for limit in [2, 20] {
+        let hits = search(&home, "zebra", limit);
+        let texts: Vec<&str> = hits.iter().map(|one| one.hit.snippet.text.as_str()).collect();
+        assert!(texts.iter().any(|text| text.contains("zebra_counter")), "{texts:?}");
+        assert!(texts.iter().any(|text| text.contains("zebra_mutex")), "{texts:?}");
+        assert!(hits.iter().all(|one| one.hit.also_in.is_empty()), "both are listed");
+    }
+    let only = search(&home, "import of large spreadsheets row by row", 1);
+    assert_eq!(only[0].hit.also_in.len(), 1, "the copy is behind the last hit");
+}
+
 #[test]
 fn sessions_with_the_same_task_and_other_work_are_both_shown() {
     let home = TestHome::new();

@@ -17,8 +17,12 @@ pub(super) fn declared_names(arguments: &str) -> Vec<&str> {
         if !is_declaring(word) || !words.is_space_next() {
             continue;
         }
-        words.skip_receiver();
-        let Some(name) = words.next_on_line() else { continue };
+        words.skip_prefix();
+        let Some(mut name) = words.next_on_line() else { continue };
+        // `def self.build` and `fun String.slug` declare the last part.
+        while let Some(part) = words.next_part() {
+            name = part;
+        }
         if is_name(name) && words.is_declaration_end() && !names.contains(&name) {
             names.push(name);
             if names.len() == MAX_SYMBOLS {
@@ -76,9 +80,9 @@ impl<'t> CodeWords<'t> {
         (length > 0).then(|| &self.text[start..self.at])
     }
 
-    /// The next word, if only spaces and `!` are before it.
+    /// The next word, if only spaces, `!` and `*` are before it.
     fn next_on_line(&mut self) -> Option<&'t str> {
-        let before = self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'!')).count();
+        let before = self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'!' | b'*')).count();
         let is_word = self.rest().as_bytes().get(before).is_some_and(|byte| is_word_byte(*byte));
         is_word.then(|| self.next())?
     }
@@ -88,16 +92,28 @@ impl<'t> CodeWords<'t> {
     }
 
     fn is_space_next(&self) -> bool {
-        self.rest().starts_with([' ', '!'])
+        self.rest().starts_with([' ', '\t', '!', '*']) || self.rest().starts_with("\\t")
     }
 
-    /// Skips the receiver of a Go method: `func (s *Store) Open(`.
-    fn skip_receiver(&mut self) {
-        const MAX_RECEIVER_BYTES: usize = 60;
-        if self.rest().starts_with(" (") {
-            let end = self.rest().bytes().take(MAX_RECEIVER_BYTES).position(|byte| byte == b')');
-            self.at += end.map_or(0, |end| end + 1);
+    /// Skips the receiver of a Go method, `func (s *Store) Open(`, and type parameters, `fun <T> open(`.
+    fn skip_prefix(&mut self) {
+        const MAX_PREFIX_BYTES: usize = 60;
+        if self.rest().starts_with("\\t") {
+            self.at += 2;
         }
+        for (start, end) in [(" (", b')'), (" <", b'>')] {
+            if self.rest().starts_with(start) {
+                let end = self.rest().bytes().take(MAX_PREFIX_BYTES).position(|byte| byte == end);
+                self.at += end.map_or(0, |end| end + 1);
+            }
+        }
+    }
+
+    /// The word after a dot that follows at once.
+    fn next_part(&mut self) -> Option<&'t str> {
+        let is_part =
+            self.rest().starts_with('.') && self.rest().as_bytes().get(1).is_some_and(|byte| is_word_byte(*byte));
+        is_part.then(|| self.next())?
     }
 
     /// Whether what follows a name shows that it was declared. In prose ("the type of", "class which") a word follows.
@@ -138,6 +154,9 @@ mod tests {
         check("type Handler = (x: number) => void;", &["Handler"]);
         check("struct Point3 {\n};\nenum Color { Red };", &["Point3", "Color"]);
         check("def valid?\nmodule Billing\nend", &["Billing"]);
+        check("fun <T> mapAll(x: T)\nfun String.toSlug(): String", &["mapAll", "toSlug"]);
+        check("def self.build_it(x)\nfunction* gen_all() {\nclass\tTabbed:", &["build_it", "gen_all", "Tabbed"]);
+        check(r#"{"content":"class\tTabbed {"}"#, &["Tabbed"]);
         check(r"*** Update File: a.py\n@@ def render_row(self):\n-x\n+y", &["render_row"]);
     }
 
@@ -152,7 +171,7 @@ mod tests {
 
     #[test]
     fn names_are_bounded_and_listed_once() {
-        let many: String = (0..40).map(|n| format!("def method_{n}():\n def method_0():\n")).collect();
+        let many = (0..40).map(|n| format!("def method_{n}():\n def method_0():")).collect::<Vec<_>>().join("\n");
         assert_eq!(declared_names(&many).len(), MAX_SYMBOLS);
         check(&format!("def {}():", "x".repeat(80)), &[]);
         check("class Größe:", &["Größe"]);

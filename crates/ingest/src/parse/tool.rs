@@ -4,7 +4,7 @@ use rethread_model::{ToolKind, ToolUse, clip, first_line, one_line};
 use serde_json::value::RawValue;
 
 use super::TextSink;
-use super::change::{describe_edit, may_hold_secret};
+use super::change::{describe_edit, is_secret_file, may_hold_secret};
 use super::symbols::declared_names;
 use super::tool_arguments::ToolArguments;
 use crate::Redactor;
@@ -267,14 +267,24 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
 
 /// Adds the names that the written code declares, so that a search for a symbol finds who changed it.
 fn append_symbols(tool: &mut ToolUse, arguments: &str, sink: &mut TextSink<'_>) {
+    // Names such as `RefreshToken` are not secrets; in a file with secrets nothing is kept.
+    if tool.paths.iter().any(|path| is_secret_file(path) || is_prose_file(path)) {
+        return;
+    }
     let names = declared_names(arguments).join(" ");
-    if names.is_empty() || may_hold_secret(&tool.paths, &names) {
+    if names.is_empty() {
         return;
     }
     if !tool.arguments.is_empty() {
         tool.arguments.push_str(", ");
     }
     tool.arguments.push_str(&sink.redact(format!("symbols={names}")));
+}
+
+/// Whether a file has prose, in which "class" and "function" are ordinary words.
+fn is_prose_file(path: &str) -> bool {
+    let extension = path.rsplit(['/', '\\']).next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, end)| end);
+    ["md", "mdx", "markdown", "txt", "rst", "adoc"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 /// A one-line description of a call, in past tense.
@@ -447,6 +457,18 @@ mod tests {
             r#"{"file_path":"a","content":"def read_rows():\n  pass"}"#,
             (ToolKind::Write, "Wrote a", "content=<24 bytes>, symbols=read_rows", &["a"]),
         );
+        check(
+            "Write",
+            r#"{"file_path":"a.py","content":"class RefreshToken:"}"#,
+            (ToolKind::Write, "Wrote a.py", "content=<19 bytes>, symbols=RefreshToken", &["a.py"]),
+        );
+        for file in [".env", "notes.md"] {
+            check(
+                "Write",
+                &format!(r#"{{"file_path":"{file}","content":"class RefreshToken:"}}"#),
+                (ToolKind::Write, &format!("Wrote {file}"), "content=<19 bytes>", &[file]),
+            );
+        }
         let long = format!(r#"{{"a":"{}","b":"{}","c":"{}"}}"#, "x".repeat(900), "y".repeat(900), "z".repeat(900));
         let raw: Box<RawValue> = serde_json::from_str(&long).unwrap();
         let tool = TextSink::with_defaults(|sink| tool_use("Whatever", Some(&raw), sink));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rethread_engine::{Engine, SearchReport, SearchRequest, SessionScope};
+use rethread_engine::{Engine, IndexOutcome, SearchReport, SearchRequest, SessionScope};
 
 use super::{CommandContext, Exit, hint_if_unsynced, print_index, scope};
 use crate::cli::search::SearchArgs;
@@ -81,10 +81,18 @@ fn search_newest_content(
         (engine.search().run(request), unsynced.join())
     });
     let unsynced = unsynced.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-    if syncing.sync().run_if_small(unsynced)? {
-        return Ok((engine.search().run(request)?, 0));
+    let mut report = report?;
+    let is_synced = syncing.sync().run_if_small(unsynced).unwrap_or_else(|error| {
+        context.printer.warn(&format!("new lines could not be read: {error}"));
+        false
+    });
+    // Another process may have stored something after the search and before the comparison.
+    if is_synced || unsynced.change > report.change {
+        let again = engine.search().run(request)?;
+        let index = if again.index == IndexOutcome::UpToDate { report.index } else { again.index };
+        report = SearchReport { index, ..again };
     }
-    Ok((report?, unsynced.transcripts))
+    Ok((report, if is_synced { 0 } else { unsynced.transcripts }))
 }
 
 fn has_filter(args: &SearchArgs) -> bool {

@@ -52,7 +52,7 @@ struct HitJson<'a> {
     score: f64,
     kind: &'static str,
     session: SessionNameJson<'a>,
-    /// Sessions that are nearly the same and not listed themselves: copies, forks, sub-agents.
+    /// Sessions that are nearly the same and not listed themselves: copies and forks.
     #[serde(rename = "alsoIn", skip_serializing_if = "Vec::is_empty")]
     also_in: Vec<SessionNameJson<'a>>,
     episode: Option<HitEpisodeJson<'a>>,

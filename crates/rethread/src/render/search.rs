@@ -1,7 +1,7 @@
 //! Search hits as text: session, snippet with highlighted matches, and citation.
 
 use rethread_engine::{HitWithExchange, SearchHit, SearchReport};
-use rethread_model::{Session, SessionKind, Timestamp, ToolStatus, clip};
+use rethread_model::{Session, SessionKind, Timestamp, ToolStatus, clip, short_id};
 use unicode_width::UnicodeWidthStr;
 
 use super::format::{age, count, number};
@@ -119,9 +119,13 @@ fn also_in(page: &mut TextPage, hit: &SearchHit, indent: &str) {
     if hit.also_in.is_empty() {
         return;
     }
-    let names: Vec<String> =
-        hit.also_in.iter().map(|session| clip(&session_label(session), NAME_CHARACTERS).into_owned()).collect();
-    page.add(Tone::Plain, indent).line(Tone::Dim, &sanitize_line(&format!("also in: {}", names.join(", "))));
+    // Copies have the same name, so the id is needed.
+    let names = hit.also_in.iter().map(|session| {
+        let id = session.id.to_string();
+        format!("{} ({})", clip(&session_label(session), NAME_CHARACTERS), short_id(&id))
+    });
+    let names = sanitize_line(&names.collect::<Vec<_>>().join(", "));
+    page.add(Tone::Plain, indent).line(Tone::Dim, &format!("also in: {names}"));
 }
 
 /// Renders the snippet, and the prompt and answer around it if they were requested.
