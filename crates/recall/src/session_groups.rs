@@ -65,7 +65,7 @@ impl<'s> SessionGroups<'s> {
     }
 }
 
-/// Two runs of the same task may begin with the same calls. What the agent writes tells them apart, so without any of it
+/// Two runs of the same task may begin with the same calls, but the agent writes other words. So without any of these
 /// nothing is compared.
 fn first_turn_hash(texts: &[(EntryKind, String)]) -> Option<u64> {
     let bytes: usize = texts.iter().map(|(_, text)| text.len()).sum();
