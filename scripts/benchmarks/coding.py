@@ -259,11 +259,13 @@ def rows(report):
     return table
 
 
-def ablation_rows(report):
+def ablation_lines(report):
     """Each set without each part in turn: hit@1 / @5 / @10."""
-    show = lambda values: " / ".join(f"{values[f'hit@{cutoff}']:.1f}" for cutoff in CUTOFFS)
+    show = lambda values: " / ".join(f"{values[f'hit@{cutoff}']:.0f}" for cutoff in CUTOFFS)
     measured = {name: values["ablation"] for name, values in report.items() if "ablation" in values}
-    table = [("without", *measured)]
+    widths = [max(len(name), 13) for name in measured]
+    lines = [f"{'without':<10}" + "".join(f"  {name:<{width}}" for name, width in zip(measured, widths))]
     for part in ("all", *PARTS):
-        table.append((part if part != "all" else "nothing", *(show(parts[part]) for parts in measured.values())))
-    return table
+        cells = (f"  {show(parts[part]):<{width}}" for parts, width in zip(measured.values(), widths))
+        lines.append((f"{part if part != 'all' else 'nothing':<10}" + "".join(cells)).rstrip())
+    return lines

@@ -209,7 +209,7 @@ def shown(report):
     lines += ["", "longmemeval, all sessions in one home", report["merged"]["table"]]
     if "ablation" in report:
         lines += ["", *ablation_lines(report["ablation"]), "", "coding sessions, hit@1 / @5 / @10 without each part",
-                  *columns(coding.ablation_rows(report["coding"]))]
+                  *coding.ablation_lines(report["coding"])]
     return "\n".join(lines)
 
 
