@@ -46,7 +46,8 @@ impl<'a> CandidateFeatures<'a> {
         if let Some(view) = self.candidates.sessions.get(&candidate.episode.session.get()) {
             self.set_word_features(&mut values, candidate, view, traits);
         }
-        if let Some(scores) = self.session_scores {
+        // How often a session has a symbol says little about whether it changed it.
+        if let Some(scores) = self.session_scores.filter(|_| !self.ranker.terms.is_symbol) {
             let score = scores.of_session(candidate.episode.session.get());
             // Of two sessions that fit alike, the one in a time that the query names. As a factor, because it must count
             // as much for a query of two words as for one of sixty.

@@ -40,12 +40,15 @@ pub(crate) struct QueryTerms {
     /// Names of chat-log speakers in the query, in lower case.
     pub(crate) speakers: Vec<String>,
     pub(crate) cues: QuestionCues,
+    /// Whether the query is one name of code, such as `read_rows` or `RowReader`.
+    pub(crate) is_symbol: bool,
 }
 
 impl QueryTerms {
     /// Derives the terms of a query; the index decides which compounds and forms exist.
     pub(crate) fn from_query(topic: &str, question: &str, snapshot: &IndexSnapshot) -> Result<Self, IndexError> {
-        let mut terms = Self { cues: QuestionCues::parse(question), ..Self::default() };
+        let cues = QuestionCues::parse(question);
+        let mut terms = Self { cues, is_symbol: is_symbol(topic.trim()), ..Self::default() };
         let spoken: Vec<TypedWord> = words::split(topic).iter().map(|word| TypedWord::new(topic, &word)).collect();
         for word in &spoken {
             if !word.is_compound && is_speaker(snapshot, &word.raw)? {
@@ -118,6 +121,14 @@ impl QueryTerms {
         }
         Ok(())
     }
+}
+
+/// Whether a text is one name with an underscore, or a capital letter after a small one.
+fn is_symbol(text: &str) -> bool {
+    let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_camel_case =
+        text.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    is_name && (text.contains('_') || is_camel_case)
 }
 
 /// A word as typed and as indexed.
@@ -195,6 +206,16 @@ fn is_form(word: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_code_are_symbols() {
+        for symbol in ["read_rows", "RowReader", "__init__", "useEffect"] {
+            assert!(is_symbol(symbol), "{symbol}");
+        }
+        for other in ["", "redis", "README", "wal.rs", "read rows", "src/read_rows.rs", "Parser"] {
+            assert!(!is_symbol(other), "{other}");
+        }
+    }
 
     #[test]
     fn forms_of_a_word_share_a_prefix() {
