@@ -204,9 +204,7 @@ impl RunCommand<'_> {
     }
 
     fn is_migration(&self) -> bool {
-        let is_other = |word: &str| {
-            word.split(|letter| matches!(letter, ':' | '.' | '_')).any(|part| is_listed(part, OTHER_ARGUMENTS))
-        };
+        let is_other = |word: &str| word.split([':', '.', '_']).any(|part| is_listed(part, OTHER_ARGUMENTS));
         if self.words.iter().any(|word| is_other(word)) {
             return false;
         }

@@ -120,7 +120,7 @@ fn is_reported_done(event: &EventPhrase, words: &[&str]) -> bool {
         }
     };
     words.len() <= MAX_DONE_WORDS
-        && words[..noun].iter().all(|word| is_own(&word))
+        && words[..noun].iter().all(is_own)
         && words[noun..].iter().any(|word| is_listed(word, DONE_WORDS))
 }
 
