@@ -51,12 +51,15 @@ pub(crate) fn command_shows(event: &EventPhrase, command: &str) -> bool {
     !is_temporary && parts.iter().any(|part| !part.is_uncertain && part_shows(event, part))
 }
 
-/// Whether a command records the event in a commit.
-pub(crate) fn commit_command_shows(event: &EventPhrase, command: &str) -> bool {
-    shell_parts(command).iter().any(|part| {
-        let words: Vec<&str> = part.words.iter().map(String::as_str).collect();
-        !part.is_uncertain && commit_subject(unwrapped(&words)).is_some_and(|subject| commit_shows(event, subject))
-    })
+/// Whether a command that makes a commit records the event in it. `full` is the same command with all of its texts, but
+/// without line breaks.
+pub(crate) fn commit_command_shows(event: &EventPhrase, command: &str, full: &str) -> bool {
+    let is_commit = |part: &ShellPart| part.words.starts_with(&["git".to_owned(), "commit".to_owned()]);
+    shell_parts(command).iter().any(is_commit)
+        && shell_parts(full).iter().any(|part| {
+            let words: Vec<&str> = part.words.iter().map(String::as_str).collect();
+            !part.is_uncertain && commit_subject(&words).is_some_and(|subject| commit_shows(event, subject))
+        })
 }
 
 fn part_shows(event: &EventPhrase, part: &ShellPart) -> bool {
@@ -328,7 +331,8 @@ fn is_version_name(word: &str) -> bool {
 /// The first line of the message of a `git commit`.
 fn commit_subject<'a>(words: &[&'a str]) -> Option<&'a str> {
     let [program, rest @ ..] = words else { return None };
-    if *program != "git" || !rest.iter().take(TASK_ARGUMENTS).any(|word| *word == "commit") {
+    let is_commit = rest.iter().take(TASK_ARGUMENTS).any(|word| *word == "commit") && !rest.contains(&"--dry-run");
+    if *program != "git" || !is_commit {
         return None;
     }
     let is_flag = |word: &&&str| matches!(**word, "-m" | "-am" | "--message");
@@ -469,6 +473,7 @@ mod tests {
                 "git commit -m 'Release notes for 1.2'",
                 "git commit -m 'Publish docs to 1.2 site'",
                 "git commit -m 'fix(release): handle missing tags'",
+                "git commit --dry-run -m 'Release 1.2.0'",
             ],
         );
     }
@@ -551,9 +556,10 @@ mod tests {
             ("the rollback", "kubectl rollout undo deployment/app", true),
         ] {
             assert_eq!(command_shows(&event(name), command), expect, "{name}: {command}");
-            if command.contains("commit") {
-                assert_eq!(commit_command_shows(&event(name), command), expect, "{name}: {command}");
-            }
         }
+        let folded = "git add . && git commit -m \"$(cat <<EOF#12ab)\"";
+        let full = "git add . && git commit -m \"$(cat <<'EOF' Switch to pnpm Faster installs EOF )\"";
+        assert!(commit_command_shows(&event("we switched to pnpm"), folded, full));
+        assert!(!commit_command_shows(&event("we switched to pnpm"), "cat > a.sh <<EOF#12ab", full));
     }
 }

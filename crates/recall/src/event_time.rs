@@ -84,7 +84,7 @@ fn shows(event: &EventPhrase, entry: &Entry) -> bool {
             tool.kind == Some(ToolKind::Command) && has_succeeded(tool) && {
                 // The body may leave out the message of a commit; the target joins all lines.
                 let command = tool.body.as_deref().unwrap_or(&tool.target);
-                command_shows(event, command) || commit_command_shows(event, &tool.target)
+                command_shows(event, command) || commit_command_shows(event, command, &tool.target)
             }
         }
         (EntryKind::Call, None) => false,

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
-use rethread_engine::{SearchReport, SearchRequest, SessionScope};
+use rethread_engine::{Clock, Engine, Environment, SearchReport, SearchRequest, SessionScope};
 use rethread_model::Timestamp;
 use rethread_testing::{TestHome, TranscriptBuilder};
 
@@ -196,4 +196,24 @@ fn event_with_a_time_is_the_one_of_that_time() {
     let notice = find(&home, "cache since the release in January").notice.unwrap();
     assert!(notice.contains("read as 2026-01-15"), "{notice}");
     assert_eq!(find(&home, "cache since the release in February").notice, None);
+}
+
+#[test]
+fn report_of_the_own_project_comes_before_a_command_of_another() {
+    let home = TestHome::new();
+    let own = builder("own", "2026-03-02T10:00:00Z").cwd("/pa").user("ship it").command("./ship", "ok", false);
+    home.write(".claude/projects/-pa/own.jsonl", own.assistant("Published v1.2.3 to npm.").build());
+    let other = builder("other", "2026-03-10T10:00:00Z").cwd("/pb").user("go").command("git tag v7.0", "", false);
+    home.write(".claude/projects/-pb/other.jsonl", other.build());
+    cache_work(&home, "tuesday", "2026-03-17T10:00:00Z", 1);
+    home.sync();
+    for (folder, expect) in [("/pa", "2026-03-02"), ("/pb", "2026-03-10"), ("/", "2026-03-10")] {
+        let clock = Clock::Frozen(NOW.parse().unwrap());
+        let engine = Engine::open(Environment { clock, cwd: folder.into(), ..home.environment() }).unwrap();
+        let request =
+            SearchRequest { text: "cache since the release".to_owned(), limit: 20, ..SearchRequest::default() };
+        let request = SearchRequest { scope: SessionScope::AllProjects, ..request };
+        let notice = engine.search().run(&request).unwrap().notice.unwrap();
+        assert!(notice.contains(expect), "{folder}: {notice}");
+    }
 }
