@@ -13,8 +13,8 @@ const TASK_ARGUMENTS: usize = 3;
 /// Programs that only run the command that follows.
 const WRAPPERS: &str = "bunx command env exec npx sudo time";
 /// Programs and their subcommands that only run the command that follows.
-const RUN_WRAPPERS: &str = "bundle-exec npm-exec pdm-run pipenv-run pnpm-dlx pnpm-exec poetry-run python--m python3--m rye-run \
-     uv-run yarn-dlx yarn-exec";
+const RUN_WRAPPERS: &str = "bundle-exec npm-exec pdm-run pipenv-run pnpm-dlx pnpm-exec poetry-run python--m \
+     python3--m rye-run uv-run yarn-dlx yarn-exec";
 /// Programs whose first argument is a task.
 const TASK_RUNNERS: &str = "gmake gradle gradlew inv invoke just mage make mix mvn mvnw poe rake task";
 /// Programs that run a task after `run` or a similar word.
@@ -32,12 +32,12 @@ const VALUE_FLAGS: &str = "-c -f -n -p -w --cwd --dir --directory --file --filte
 const TRIAL_FLAGS: &str = "--check --draft --dry --dry-run --dryrun --help --just-print --list --no-publish --no-push \
      --plan --preview --recon --simulate --snapshot --version -h";
 /// Parts of a task name that is about something else: `release-notes`, `release:dry`, `deploy-preview`.
-const OTHER_TASK_PARTS: &str = "branch build changelog check checklist ci clean config doc docs draft dry dryrun flow guide init \
-     it job lint list local lock log logs md notes plan please pre prep prepare preview process revert rollback setup \
-     simulate spec status test tests tools undo validate verify workflow workflows";
+const OTHER_TASK_PARTS: &str = "branch build changelog check checklist ci clean config doc docs draft dry dryrun \
+     flow guide init it job lint list local lock log logs md notes plan please pre prep prepare preview process \
+     revert rollback setup simulate spec status test tests tools undo validate verify workflow workflows";
 /// Arguments with which a deploy or migration program changes nothing.
-const OTHER_ARGUMENTS: &str = "add create delete describe diff generate history info list log logs new plan revision rollback show status \
-     validate --create-only";
+const OTHER_ARGUMENTS: &str = "add create delete describe diff generate history info list log logs new plan \
+     revision rollback show status validate --create-only";
 
 /// Whether a shell command that succeeded is the event, or records it in a commit.
 pub(crate) fn command_shows(event: &EventPhrase, command: &str) -> bool {

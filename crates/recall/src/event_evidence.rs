@@ -9,18 +9,18 @@ const MAX_SENTENCE_WORDS: usize = 40;
 const MAX_DONE_WORDS: usize = 12;
 
 /// Words that make a sentence a plan, a question, a condition or a memory of the event, and not its report.
-const HEDGES: &str = "after ago almost aren't assume before can can't cannot could didn't doesn't don't earlier failed fails haven't \
-     hope if imagine isn't last later let's lets maybe might must need needs never next no not once perhaps plan previously ready \
-     recently said says should since soon suppose todo unless until want wants was wasn't were when whenever will wish won't \
-     would yesterday yet";
+const HEDGES: &str = "after ago almost aren't assume before can can't cannot could didn't doesn't don't earlier \
+     failed fails haven't hope if imagine isn't last later let's lets maybe might must need needs never next no not \
+     once perhaps plan previously ready recently said says should since soon suppose todo unless until want wants was \
+     wasn't were when whenever will wish won't would yesterday yet";
 const DONE_WORDS: &str = "complete completed done finished live out succeeded successful";
 /// Words between "we" and the verb: "we have now released".
 const VERB_PREFIXES: &str = "and also finally have just now successfully then";
 /// Words between the article and the noun of an event: "the database migration".
 const EVENT_KINDS: &str = "data database db production prod schema";
 /// Words that follow a verb of a commit message that is about something else: "Release notes".
-const ATTACHED_NOUNS: &str = "branch checklist ci config doc docs guide job lock notes pipeline plan process script scripts test \
-     tests workflow workflows";
+const ATTACHED_NOUNS: &str = "branch checklist ci config doc docs guide job lock notes pipeline plan process \
+     script scripts test tests workflow workflows";
 /// Number of words at the start of a commit message in which a released version is named.
 const VERSION_WORDS: usize = 3;
 

@@ -125,7 +125,7 @@ fn limits_do_not_depend_on_the_number_of_results() {
     let home = TestHome::new();
     // The best match is a conversation; the others are coding work.
     let talk = builder("talk", "2026-01-05T10:00:00Z")
-        .user("tell me about quokka caching, quokka quokka")
+        .user("what is quokka caching, quokka quokka")
         .assistant("Quokka caching is about quokka storage.");
     write(&home, "talk", talk);
     for day in 10..16 {
@@ -153,9 +153,7 @@ fn cache_work_on_quokkas(home: &TestHome, session: &str, start: &str) {
 
 #[test]
 fn commands_that_did_not_succeed_are_not_events() {
-    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, \
-                   the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you \
-                   how to proceed.";
+    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
     for (name, output, is_error) in [
         ("npm publish", "Exit code 1\nnpm ERR! 403", true),
         ("npm publish", refused, true),

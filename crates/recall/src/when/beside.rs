@@ -15,8 +15,8 @@ pub(crate) enum TimeSide {
 }
 
 /// Words that say which of several weeks is meant, and not how many.
-const ORDINALS: &str =
-    "second third fourth fifth sixth seventh eighth ninth tenth next previous every each other another same this";
+const ORDINALS: &str = "second third fourth fifth sixth seventh eighth ninth tenth next previous every each \
+     other another same this";
 
 /// "The two weeks before", "three days after".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -57,8 +57,7 @@ struct EventName {
 const PLAN_WORDS: &str =
     "going left must need needed needs next plan planned planning remaining required shall should todo upcoming will";
 /// Words of texts in which a release is not that of a program: "lock held after the release".
-const RELEASED_THINGS: &str = "acquire acquired allocation button buffer guard handle held key lease lock locks locked memory mouse mutex \
-     pointer semaphore touch";
+const RELEASED_THINGS: &str = "acquire acquired held lease lock locks mutex semaphore";
 
 impl EventPhrase {
     /// The first event in a text that stands for a time.
@@ -112,9 +111,8 @@ impl TimeSentence<'_> {
         let name = self.event_clause(start).or_else(|| self.event_noun(start))?;
         // "The checklist before the release" may be about the next one.
         let is_past = name.is_clause || relation != EventRelation::Before || self.is_about_past();
-        let is_other = name.action == EventAction::Release
-            && name.subject.is_empty()
-            && self.has_any_word(|word| is_listed(word, RELEASED_THINGS));
+        let is_other =
+            name.action == EventAction::Release && self.has_any_word(|word| is_listed(word, RELEASED_THINGS));
         let event = self.byte_range(start, name.end);
         (is_past && !is_other).then(|| EventPhrase {
             text: trimmed(text.get(event).unwrap_or_default()).to_owned(),

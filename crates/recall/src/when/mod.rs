@@ -187,8 +187,8 @@ impl TimePhrase {
 
     /// Parses a whole value such as `2026-03-14`, `30d`, `last week` or an RFC 3339 time.
     ///
-    /// "Since" and "before" use its `from`, "until" its `to`; for a moment both are equal. A month or day without a year
-    /// is the latest that has begun.
+    /// "Since" and "before" use its `from`, "until" its `to`; for a moment both are equal. A month or day without a
+    /// year is the latest that has begun.
     pub fn parse(text: &str, now: &Zoned) -> Option<TimeSpan> {
         value::parse(text, &Calendar::new(now))
     }

@@ -125,8 +125,8 @@ impl<'a> TimeSentence<'a> {
         })
     }
 
-    /// Whether "before" or "after" at `at` is part of a longer phrase that is not understood: "not before 3 March", "the
-    /// second week after 3 March".
+    /// Whether "before" or "after" at `at` is part of a longer phrase that is not understood: "not before 3 March",
+    /// "the second week after 3 March".
     pub(super) fn is_qualified(&self, at: usize) -> bool {
         let before = self.previous_word(at);
         matches!(before, "not" | "or") || parse_unit(before).is_some()
