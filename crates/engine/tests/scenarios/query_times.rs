@@ -132,7 +132,11 @@ fn limits_do_not_depend_on_the_number_of_results() {
         cache_work_on_quokkas(&home, &format!("work-{day}"), &format!("2026-01-{day}T10:00:00Z"));
     }
     for day in 1..4 {
-        cache_work_on_quokkas(&home, &format!("late-{day}"), &format!("2026-03-0{day}T10:00:00Z"));
+        let late = builder(&format!("late-{day}"), &format!("2026-03-0{day}T10:00:00Z"))
+            .user("what is quokka caching, quokka caching, quokka quokka")
+            .assistant("Quokka caching is quokka caching.")
+            .command("echo quokka caching", "quokka caching", false);
+        write(&home, &format!("late-{day}"), late);
     }
     home.sync();
     for limit in [1, 2, 3, 5, 10, 20] {
