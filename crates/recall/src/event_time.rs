@@ -3,16 +3,17 @@
 //! Reads only entries with a word of the event, newest first, and gives up after a fixed number.
 
 use rethread_index::{DocId, IndexSegment, IndexSnapshot, words};
-use rethread_model::{Entry, EntryKind, Session, Timestamp, ToolKind};
+use rethread_model::{Entry, EntryKind, Session, Timestamp, ToolKind, ToolStatus, ToolUse};
 use rethread_store::{EpisodeKey, ReadStore, SessionNumber};
 use rustc_hash::FxHashSet;
 
-use crate::event_evidence::{command_shows, statement_shows};
+use crate::event_commands::{command_shows, commit_command_shows};
+use crate::event_evidence::statement_shows;
 use crate::search::{SearchError, SearchInput};
 use crate::when::{EventAction, EventPhrase};
 
 /// Maximum number of entries that are read from the store for each kind of evidence.
-const MAX_ENTRIES: usize = 400;
+const MAX_ENTRIES: usize = 600;
 
 /// When an event happened, and the session that shows it.
 #[derive(Debug)]
@@ -40,11 +41,11 @@ pub(crate) fn find_event(
     let mut possible = possible_evidence(snapshot, event, input)?;
     possible.sort_unstable_by(|a, b| b.cmp(a));
     let near: FxHashSet<SessionNumber> = input.project_sessions.iter().copied().collect();
-    let is_near = |one: &PossibleEvidence| near.contains(&one.session);
-    for is_text in [false, true] {
-        let (own, other): (Vec<_>, Vec<_>) =
-            possible.iter().filter(|one| one.is_text == is_text).partition(|one| is_near(one));
-        for mut group in [own, other] {
+    let (own, other): (Vec<&PossibleEvidence>, Vec<&PossibleEvidence>) =
+        possible.iter().partition(|one| near.contains(&one.session));
+    for project in [own, other] {
+        for is_text in [false, true] {
+            let mut group: Vec<_> = project.iter().copied().filter(|one| one.is_text == is_text).collect();
             group.truncate(MAX_ENTRIES);
             // Reports of an event are repeated later; the first is closest to it. A release happens again and again.
             if is_text && event.is_clause {
@@ -80,13 +81,24 @@ fn first_evidence(
 fn shows(event: &EventPhrase, entry: &Entry) -> bool {
     match (entry.kind, &entry.tool) {
         (EntryKind::Call, Some(tool)) => {
-            tool.kind == Some(ToolKind::Command)
-                && (tool.body.as_deref().is_some_and(|body| command_shows(event, body))
-                    || command_shows(event, &tool.target))
+            tool.kind == Some(ToolKind::Command) && has_succeeded(tool) && {
+                // The body may leave out the message of a commit; the target joins all lines.
+                let command = tool.body.as_deref().unwrap_or(&tool.target);
+                command_shows(event, command) || commit_command_shows(event, command, &tool.target)
+            }
         }
-        (EntryKind::Shell, _) => command_shows(event, &entry.text),
+        (EntryKind::Call, None) => false,
+        (EntryKind::Shell, tool) => {
+            let is_failed = tool.as_ref().is_some_and(|tool| tool.outcome.is_some() && !has_succeeded(tool));
+            !is_failed && command_shows(event, entry.text.trim_start_matches(['!', ' ']))
+        }
         _ => statement_shows(event, &entry.text),
     }
+}
+
+/// Whether the call ended and nothing in its output says that it failed, even if the exit code is hidden.
+fn has_succeeded(tool: &ToolUse) -> bool {
+    tool.outcome.as_ref().is_some_and(|outcome| outcome.status == ToolStatus::Ok && outcome.error.is_none())
 }
 
 /// The entries with a word of the event that may show it.
@@ -102,7 +114,8 @@ fn possible_evidence(
     for segment in snapshot.segments() {
         for doc in docs_with_any(segment, &terms)? {
             let EpisodeKey { session, .. } = segment.episode(doc);
-            let Some(at) = segment.at(doc).filter(|at| *at <= now) else { continue };
+            let is_possible = |at: &Timestamp| *at <= now && event.may_be_at(*at, input.now);
+            let Some(at) = segment.at(doc).filter(is_possible) else { continue };
             let Some(is_text) = evidence_kind(segment, doc) else { continue };
             if sessions.as_ref().is_none_or(|sessions| sessions.contains(&session)) {
                 found.push(PossibleEvidence { at, session, seq: segment.seq(doc), is_text });
@@ -139,9 +152,12 @@ fn docs_with_any(segment: &IndexSegment, terms: &[String]) -> Result<Vec<DocId>,
 /// The indexed words of which evidence has at least one.
 fn evidence_terms(event: &EventPhrase) -> Vec<String> {
     let commands: &[&str] = match event.action {
-        EventAction::Release => &["tag", "tags", "publish", "upload", "goreleaser"],
-        EventAction::Deploy => &["kubectl", "terraform", "helm", "heroku", "dokku", "production", "vercel", "netlify"],
-        EventAction::Migration => &["alembic", "flyway"],
+        EventAction::Release => &["tag", "tags", "publish", "upload", "docker", "goreleaser"],
+        EventAction::Deploy => {
+            &["kubectl", "terraform", "helm", "heroku", "dokku", "production", "vercel", "netlify", "pulumi"]
+        }
+        EventAction::Migration => &["alembic", "dbmate", "flyway", "goose"],
+        EventAction::Rollback => &["rollout"],
         _ => &[],
     };
     // "Use" and "add" are in half of all texts. A subject is in all evidence, but a version may be part of a longer one.

@@ -56,6 +56,13 @@ pub struct SearchResults {
     pub notice: Option<String>,
 }
 
+/// The result of one search, and what the search learned about the query.
+pub(crate) struct FilteredResults {
+    pub(crate) results: SearchResults,
+    /// Whether the best entries are coding work and not conversations. Does not depend on the number of hits requested.
+    pub(crate) is_coding_work: bool,
+}
+
 /// Why a search failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
@@ -72,12 +79,14 @@ pub(crate) fn search_filtered(
     store: &ReadStore,
     snapshot: &IndexSnapshot,
     request: SearchInput<'_>,
-) -> Result<SearchResults, SearchError> {
+) -> Result<FilteredResults, SearchError> {
     let query = request.query;
     let terms = QueryTerms::from_query(&query.topic, &query.words, snapshot)?;
     let matches = TermMatches::find(snapshot, &terms, store.max_session_number()?)?;
     if terms.terms.is_empty() {
-        return search_newest(store, snapshot, &matches, request);
+        // Without a topic, the times are all that the query says.
+        let results = search_newest(store, snapshot, &matches, request)?;
+        return Ok(FilteredResults { results, is_coding_work: true });
     }
     let times = QueryTimes { now: request.now, times: &query.times };
     let ranker = Ranker::new(snapshot, &matches, &terms, times, request.weights)
@@ -86,11 +95,11 @@ pub(crate) fn search_filtered(
         .with_phrases(query)?;
     let mut pass = RankingPass { store, request, ranker: &ranker, phrases: phrase_mode(query) };
     let mut list = HitList::new(store, request, terms.words().collect());
-    let mut matched = pass.run(CandidateLimits::FIRST, &mut list)?;
+    let mut first = pass.run(CandidateLimits::FIRST, &mut list)?;
     let mut degraded = None;
     if list.hits.is_empty() && pass.phrases == PhraseMode::Required && !query.phrases.is_empty() {
         pass.phrases = PhraseMode::Preferred;
-        matched = pass.run(CandidateLimits::FIRST, &mut list)?;
+        first = pass.run(CandidateLimits::FIRST, &mut list)?;
         degraded = (!list.hits.is_empty()).then(|| {
             format!(
                 "no entry contains {} exactly; showing entries that contain its words",
@@ -98,13 +107,15 @@ pub(crate) fn search_filtered(
             )
         });
     }
+    let RankingSummary { matched, is_coding_work } = first;
     let mut limits = CandidateLimits::FIRST;
     while !list.is_full() && matched > list.seen_count() as u64 {
         let Some(more) = limits.next() else { break };
         pass.run(more, &mut list)?;
         limits = more;
     }
-    Ok(SearchResults { hits: list.finish(), matched, searched: matches.entry_count, degraded, notice: None })
+    let results = SearchResults { hits: list.finish(), matched, searched: matches.entry_count, degraded, notice: None };
+    Ok(FilteredResults { results, is_coding_work })
 }
 
 fn phrase_mode(query: &SearchQuery) -> PhraseMode {
@@ -119,9 +130,16 @@ struct RankingPass<'a> {
     phrases: PhraseMode,
 }
 
+/// What a ranking pass found out, besides the hits.
+struct RankingSummary {
+    /// Number of entries that match.
+    matched: u64,
+    is_coding_work: bool,
+}
+
 impl RankingPass<'_> {
-    /// Adds the best entries to the list until it is full. Returns the number of entries that match.
-    fn run(&self, limits: CandidateLimits, list: &mut HitList<'_>) -> Result<u64, SearchError> {
+    /// Adds the best entries to the list until it is full.
+    fn run(&self, limits: CandidateLimits, list: &mut HitList<'_>) -> Result<RankingSummary, SearchError> {
         let (request, ranker) = (self.request, self.ranker);
         let (snapshot, matches) = (ranker.snapshot, ranker.matches);
         let allowed = SearchFilters::evaluate(snapshot, request.query, request.sessions, true, self.phrases)?;
@@ -142,7 +160,7 @@ impl RankingPass<'_> {
             result_order::by_entry(first_ranking)
         };
         list.add(ordered, |one| ranker.fit(&candidates, &one.candidate))?;
-        Ok(candidates.matched)
+        Ok(RankingSummary { matched: candidates.matched, is_coding_work })
     }
 
     fn candidates(&self, allowed: &SearchFilters, limits: CandidateLimits) -> Result<CandidateSet, IndexError> {

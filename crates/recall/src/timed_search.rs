@@ -8,13 +8,13 @@ use rethread_model::Timestamp;
 use rethread_store::ReadStore;
 
 use crate::event_time::{EventTime, find_event};
-use crate::search::{SearchError, SearchInput, SearchResults, search_filtered};
-use crate::{SearchHit, SearchQuery, TimeBounds, TimePhrase, TimeSpan};
+use crate::search::{FilteredResults, SearchError, SearchInput, SearchResults, search_filtered};
+use crate::{SearchQuery, TimeBounds, TimePhrase, TimeSpan};
 
 /// Clocks of machines differ by less than this, in milliseconds.
 const CLOCK_DIFFERENCE_MILLIS: i64 = 24 * 3_600_000;
-/// Number of first results that decide whether a query is about coding work.
-const FIRST_RESULTS: usize = 10;
+/// Spans shorter than this are shown with the time of day, in milliseconds.
+const DAY_MILLIS: i64 = 24 * 3_600_000;
 
 /// Finds the entries that match best.
 pub fn search(
@@ -23,24 +23,27 @@ pub fn search(
     input: SearchInput<'_>,
 ) -> Result<SearchResults, SearchError> {
     if input.query.times.is_empty() && input.query.event.is_none() {
-        return search_filtered(store, snapshot, input);
+        return Ok(search_filtered(store, snapshot, input)?.results);
     }
     let (query, notice) = with_event(store, snapshot, input)?;
     let narrowed = narrowed(&query, input.now);
-    let mut found = search_filtered(store, snapshot, SearchInput { query: &narrowed, ..input })?;
-    let is_outside = found.hits.is_empty() && !query.topic.is_empty();
-    if is_outside || query.bounds.is_some_and(|bounds| !bounds.is_relative && !is_coding_work(&found.hits)) {
-        let wider = search_filtered(store, snapshot, SearchInput { query: &query, ..input })?;
-        if is_outside && !wider.hits.is_empty() {
+    let FilteredResults { mut results, is_coding_work } =
+        search_filtered(store, snapshot, SearchInput { query: &narrowed, ..input })?;
+    let is_empty = results.hits.is_empty();
+    // In conversations, people talk about a date later, so a date limits nothing there.
+    let only_boosts = !is_coding_work && query.bounds.is_some_and(|bounds| !bounds.is_relative);
+    if is_empty && !query.topic.is_empty() {
+        let wider = search_filtered(store, snapshot, SearchInput { query: &query, ..input })?.results;
+        if !wider.hits.is_empty() {
             let limits = query.bounds.map_or_else(|| "until now".to_owned(), |bounds| show_bounds(bounds, input.now));
             let other = format!("nothing found {limits}; showing other times");
-            found.degraded = [Some(other), wider.degraded].into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
-            found = SearchResults { degraded: found.degraded, ..wider };
-        } else if !is_outside {
-            found = wider;
+            let degraded = [Some(other), wider.degraded].into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
+            results = SearchResults { degraded, ..wider };
         }
+    } else if !is_empty && only_boosts {
+        results = search_filtered(store, snapshot, SearchInput { query: &query, ..input })?.results;
     }
-    Ok(SearchResults { notice, ..found })
+    Ok(SearchResults { notice, ..results })
 }
 
 /// The query with the time of its event, if that is known, and how it was read.
@@ -58,6 +61,8 @@ fn with_event(
     let end = Timestamp::from_millis(input.now.timestamp().as_millisecond() + CLOCK_DIFFERENCE_MILLIS);
     let to = bounds.to.unwrap_or(end);
     let from = bounds.from.unwrap_or(Timestamp::from_millis(0)).min(to);
+    // "In January" of "since the release in January" says which release is meant.
+    query.times.retain(|time| Some(*time) != event.time);
     query.times.push(TimePhrase::Span(TimeSpan { from, to }));
     query.bounds = Some(both);
     query.topic.clone_from(&query.eventless_topic);
@@ -77,15 +82,11 @@ fn narrowed(query: &SearchQuery, now: &Zoned) -> SearchQuery {
     query
 }
 
-/// Whether at least half of the first results are in sessions in which an agent used tools. In conversations, people
-/// talk about a date later, so a date limits nothing there.
-fn is_coding_work(hits: &[SearchHit]) -> bool {
-    let first = &hits[..hits.len().min(FIRST_RESULTS)];
-    first.iter().filter(|hit| hit.session.counts.tool_calls > 0).count() * 2 >= first.len()
-}
-
 fn show_bounds(bounds: TimeBounds, now: &Zoned) -> String {
     match (bounds.from, bounds.to) {
+        (Some(from), Some(to)) if to.millis_since(from) < DAY_MILLIS => {
+            format!("from {} to {}", show_minute(from, now), show_minute(to, now))
+        }
         (Some(from), Some(to)) => format!("from {} to {}", show_date(from, now), show_date(last_moment(to), now)),
         (Some(from), None) => format!("since {}", show_date(from, now)),
         (None, Some(to)) => format!("before {}", show_date(to, now)),
@@ -98,6 +99,32 @@ fn last_moment(end: Timestamp) -> Timestamp {
 }
 
 fn show_date(at: Timestamp, now: &Zoned) -> String {
+    show_as("%Y-%m-%d", at, now)
+}
+
+fn show_minute(at: Timestamp, now: &Zoned) -> String {
+    show_as("%Y-%m-%d %H:%M", at, now)
+}
+
+fn show_as(format: &str, at: Timestamp, now: &Zoned) -> String {
     let moment = jiff::Timestamp::from_millisecond(at.as_millis());
-    moment.map_or_else(|_| at.to_string(), |moment| moment.to_zoned(now.time_zone().clone()).date().to_string())
+    moment.map_or_else(|_| at.to_string(), |at| at.to_zoned(now.time_zone().clone()).strftime(format).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_limits_are_shown_with_the_time_of_day() {
+        let now = "2026-03-18T15:30:00[UTC]".parse().unwrap();
+        for (from, to, expect) in [
+            ("2026-03-04T14:00:00Z", "2026-03-04T15:00:00Z", "from 2026-03-04 14:00 to 2026-03-04 15:00"),
+            ("2026-03-04T00:00:00Z", "2026-03-05T00:00:00Z", "from 2026-03-04 to 2026-03-04"),
+            ("2026-03-04T14:00:00Z", "2026-03-12T00:00:00Z", "from 2026-03-04 to 2026-03-11"),
+        ] {
+            let (from, to) = (Some(from.parse().unwrap()), Some(to.parse().unwrap()));
+            assert_eq!(show_bounds(TimeBounds { from, to, is_relative: true }, &now), expect);
+        }
+    }
 }

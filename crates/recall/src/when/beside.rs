@@ -5,6 +5,7 @@ use super::bounds::{TimeBounds, TimeMatch};
 use super::calendar::{CountRange, TimeUnit};
 use super::phrase::TimeSentence;
 use super::relative::parse_unit;
+use crate::word_list::is_listed;
 
 /// Before or after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,6 +13,10 @@ pub(crate) enum TimeSide {
     Before,
     After,
 }
+
+/// Words that say which of several weeks is meant, and not how many.
+const ORDINALS: &str = "second third fourth fifth sixth seventh eighth ninth tenth next previous every each \
+     other another same this";
 
 /// "The two weeks before", "three days after".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +41,9 @@ impl TimeSentence<'_> {
         } else {
             // "Week before 3 May" is as clear as with an article; "days before" is not.
             let word = self.word_at(start);
-            let unit = parse_unit(word).filter(|_| !word.ends_with('s'))?;
+            let which = self.previous_word(start);
+            let is_ordinal = is_listed(which, ORDINALS) || which.starts_with(|letter: char| letter.is_ascii_digit());
+            let unit = parse_unit(word).filter(|_| !word.ends_with('s') && !is_ordinal)?;
             (start + 1, CountRange::ONE, unit, true)
         };
         let side = match self.adjacent_word(end) {

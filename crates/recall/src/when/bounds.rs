@@ -2,10 +2,12 @@
 
 use rethread_model::Timestamp;
 
+use super::date::parse_day;
 use super::phrase::TimeSentence;
 use super::{TimePhrase, TimeSpan};
+use crate::word_list::is_listed;
 
-/// The limits that a text sets: results outside them are no answers.
+/// The limits that a text sets: results outside them do not answer it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimeBounds {
     /// Inclusive start.
@@ -51,9 +53,6 @@ enum BoundWord {
 pub(super) const FUNCTION_WORDS: &str = "about and are as at because but by did do does for had has have he how i if in is it my of on \
      only or our she so that the then they this to was we were what when where which who why with you";
 
-/// Words of sentences about the past, in which "by Friday" is not a deadline.
-const PAST_WORDS: [&str; 5] = ["did", "had", "has", "was", "were"];
-
 impl TimeBounds {
     /// The part that both allow; `None` if there is none.
     pub(crate) fn intersect(self, other: Self) -> Option<Self> {
@@ -95,7 +94,7 @@ impl TimeSentence<'_> {
             return false;
         }
         let next = self.adjacent_word(anchor.end);
-        !self.is_bare_name(anchor) || next.is_empty() || FUNCTION_WORDS.split(' ').any(|word| word == next)
+        !self.is_bare_name(anchor) || next.is_empty() || is_listed(next, FUNCTION_WORDS)
     }
 
     /// A month or a year of one word.
@@ -116,8 +115,14 @@ impl TimeSentence<'_> {
             "until" | "till" => (at + 1, BoundWord::Until),
             "up" if matches!(self.adjacent_word(at + 1), "to" | "until" | "till") => (at + 2, BoundWord::Until),
             "by" => (at + 1, BoundWord::By),
+            // "On or before 3 March" includes that day.
+            "on" if self.has_words(at, &["on", "or", "before"]) => (at + 3, BoundWord::Until),
+            "on" if self.has_words(at, &["on", "or", "after"]) => (at + 3, BoundWord::Since),
             _ => return None,
         };
+        if self.is_qualified(at) {
+            return None;
+        }
         let anchor = self.anchor(start).filter(|anchor| self.is_clear(anchor))?;
         let is_up_to = self.word_at(at) == "up";
         if (is_up_to && self.is_bare_year(&anchor)) || (word == BoundWord::By && !self.is_past_date(&anchor)) {
@@ -155,8 +160,7 @@ impl TimeSentence<'_> {
 
     /// Whether "by" before this time says when something had happened, and not who did it or when it is due.
     fn is_past_date(&self, anchor: &TimeAnchor) -> bool {
-        let is_past = (0..self.len()).any(|at| PAST_WORDS.contains(&self.word_at(at)));
-        is_past && !self.is_bare_name(anchor) && anchor.span.to <= self.calendar.now()
+        self.is_about_past() && !self.is_bare_name(anchor) && anchor.span.to <= self.calendar.now()
     }
 
     /// "Between Monday and Wednesday", "from 3 May to 10 May 2023".
@@ -165,13 +169,11 @@ impl TimeSentence<'_> {
         if !is_between && self.word_at(at) != "from" {
             return None;
         }
+        if let Some(days) = self.day_range(at, is_between) {
+            return Some(days);
+        }
         let first = self.anchor(at + 1)?;
-        let joined = match self.adjacent_word_past_comma(first.end) {
-            "and" => is_between,
-            "to" | "until" | "till" | "through" => !is_between,
-            _ => false,
-        };
-        let last = joined.then(|| self.anchor(first.end + 1))??;
+        let last = self.is_range_word(first.end, is_between).then(|| self.anchor(first.end + 1))??;
         // Years may be versions: "from 2021 to 2024".
         if !self.is_clear(&last) || self.is_bare_year(&first) || self.is_bare_year(&last) {
             return None;
@@ -181,6 +183,30 @@ impl TimeSentence<'_> {
         let bounds = TimeBounds { from: Some(span.from), to: Some(span.to), is_relative };
         let anchors = vec![first.when, last.when];
         Some(TimeMatch { end: last.end, when: TimePhrase::Span(span), bounds: Some(bounds), anchors })
+    }
+
+    fn is_range_word(&self, at: usize, is_between: bool) -> bool {
+        match self.adjacent_word_past_comma(at) {
+            "and" => is_between,
+            "to" | "until" | "till" | "through" => !is_between,
+            _ => false,
+        }
+    }
+
+    /// "Between 3 and 5 March", "from the 3rd to the 5th of March".
+    fn day_range(&self, at: usize, is_between: bool) -> Option<TimeMatch> {
+        let skip_the = |at: usize| at + usize::from(self.adjacent_word(at) == "the");
+        let first_at = skip_the(at + 1);
+        let (first, _) = parse_day(self.adjacent_word(first_at))?;
+        let last_at = self.is_range_word(first_at + 1, is_between).then(|| skip_the(first_at + 2))?;
+        let (last, _) = parse_day(self.adjacent_word(last_at))?;
+        let (end, phrase) = self.full_date(last_at)?;
+        let day = phrase.to_span(self.calendar)?;
+        let days_before = i64::from(last.checked_sub(first).filter(|days| *days > 0)?);
+        let span = TimeSpan { from: self.calendar.moved(day, -days_before)?.from, to: day.to };
+        let bounds = TimeBounds { from: Some(span.from), to: Some(span.to), is_relative: false };
+        let anchors = phrase.to_time_phrase(self.calendar).into_iter().collect();
+        Some(TimeMatch { end, when: TimePhrase::Span(span), bounds: Some(bounds), anchors })
     }
 
     /// From the start of the first to the end of the last. One without a year is the nearest that fits the other.

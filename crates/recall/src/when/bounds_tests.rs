@@ -37,6 +37,10 @@ fn words_before_a_time_set_limits() {
         ("after 2024", &["2025-01-01.."]),
         ("before May we used npm", &["..2025-05-01"]),
         ("after Monday, before Wednesday", &["2026-03-17..", "..2026-03-11"]),
+        ("on or before 3 March", &["..2026-03-04"]),
+        ("parser bugs on or after 3 March", &["2026-03-03.."]),
+        ("what we finished by Friday", &["..2026-03-14"]),
+        ("what has been done by Friday", &["..2026-03-14"]),
     ]);
 }
 
@@ -56,6 +60,12 @@ fn ranges_have_two_limits() {
         ("from 3 May 2023 until 2 June", &["2023-05-03..2023-06-03"]),
         ("from November to January", &["2025-11-01..2026-02-01"]),
         ("between 2026-03-02 and 2026-03-04", &["2026-03-02..2026-03-05"]),
+        ("between 3 and 5 March", &["2026-03-03..2026-03-06"]),
+        ("from the 3rd to the 5th of March", &["2026-03-03..2026-03-06"]),
+        ("between 3 and 5 May 2023", &["2023-05-03..2023-05-06"]),
+        ("between 5 and 3 March", &[]),
+        ("between 3 and 5 retries in March", &[]),
+        ("from 3 to 5 may fail", &[]),
         ("between 10 May 2023 and 3 May 2023", &[]),
         ("from 2021 to 2024", &[]),
         ("between 2021 and 2024", &[]),
@@ -81,7 +91,7 @@ fn times_beside_other_times_are_found() {
             ("the last three days before 3 May", &["2025-04-30..2025-05-03"]),
             ("the month after March 2025", &["2025-04-01..2025-05-01"]),
             ("the day before yesterday", &["2026-03-16..2026-03-17"]),
-            ("99999999999 days before 3 May 2025", &["1970-01-01..2025-05-03"]),
+            ("99999999999 days before 3 May 2025", &["2025-05-03..2025-05-04"]),
         ],
     );
     check_bounds(&[
@@ -139,6 +149,14 @@ fn words_that_name_no_time_set_no_limits() {
         ("until 3 May 2027", &[]),
         ("it may fail after", &[]),
         ("since may fail", &[]),
+        ("not before 3 March", &[]),
+        ("not after 3 March", &[]),
+        ("not since 3 March", &[]),
+        ("not on or before 3 March", &[]),
+        ("not until 3 March", &[]),
+        ("the second week after 1 January", &[]),
+        ("the 3rd day before 1 January", &[]),
+        ("what has to be done by Friday", &[]),
     ]);
 }
 

@@ -5,6 +5,7 @@ use jiff::civil::Date;
 use super::TimePhrase;
 use super::phrase::{ParsedPhrase, PhraseMatch, TimeSentence, span_match};
 use super::token::TokenGap;
+use crate::word_list::is_listed;
 
 /// How certain it is that a word names a month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,15 +136,14 @@ impl TimeSentence<'_> {
     }
 
     /// "In 2024", and a year on its own. Sessions are not from the future, so `2048` alone is a quantity; `2000` alone
-    /// is a
-    /// round number.
+    /// is a round number.
     fn bare_year(&self, at: usize) -> PhraseMatch {
         let year = self.year_number(at)?;
         let before = at.checked_sub(1).map_or("", |at| self.word_at(at));
         let is_placed = governs_year(self.governor(at)) || matches!(self.previous_word(at), "early" | "mid" | "late");
         let is_alone = (2001..=self.calendar.today().year().saturating_add(1)).contains(&year)
             && self.gap(at) != TokenGap::Symbol
-            && !is_in_list(before, COUNTER_WORDS);
+            && !is_listed(before, COUNTER_WORDS);
         if is_placed || is_alone || self.is_whole_value { span_match(at + 1, self.calendar.year(year)) } else { None }
     }
 
@@ -166,7 +166,7 @@ impl TimeSentence<'_> {
 
     fn year_number(&self, at: usize) -> Option<i16> {
         let year = parse_fixed_digits(self.word_at(at), 4).filter(|year| is_year(*year))?;
-        (!is_in_list(self.adjacent_word(at + 1), MEASURE_WORDS)).then_some(year)
+        (!is_listed(self.adjacent_word(at + 1), MEASURE_WORDS)).then_some(year)
     }
 }
 
@@ -210,10 +210,6 @@ pub(super) fn parse_month(word: &str) -> Option<(i8, MonthCertainty)> {
     })
 }
 
-fn is_in_list(word: &str, list: &str) -> bool {
-    list.split(' ').any(|listed| listed == word)
-}
-
 fn is_preposition(word: &str) -> bool {
     matches!(
         word,
@@ -227,7 +223,7 @@ fn governs_year(word: &str) -> bool {
 }
 
 /// The day of a month, and whether it was written as an ordinal.
-fn parse_day(word: &str) -> Option<(i8, bool)> {
+pub(super) fn parse_day(word: &str) -> Option<(i8, bool)> {
     let number = ["st", "nd", "rd", "th"].iter().find_map(|suffix| word.strip_suffix(suffix));
     let digits = number.unwrap_or(word);
     let is_number = (1..=2).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -13,7 +13,8 @@ use super::bounds::{FUNCTION_WORDS, TimeBounds};
 use super::calendar::Calendar;
 use super::phrase::TimeSentence;
 use super::token::TokenGap;
-use super::{TimeSpan, event_words::EventAction};
+use super::{TimePhrase, TimeSpan, event_words::EventAction};
+use crate::word_list::is_listed;
 
 /// Maximum number of words that name an event.
 const MAX_EVENT_WORDS: usize = 4;
@@ -28,6 +29,8 @@ pub struct EventPhrase {
     pub(crate) subject: Vec<String>,
     /// Whether it is written as a sentence: "we switched to pnpm". Such an event happened once.
     pub(crate) is_clause: bool,
+    /// When it happened, if the text says so: January in "the release in January".
+    pub(crate) time: Option<TimePhrase>,
     relation: EventRelation,
     /// Byte range of the whole phrase, from "the week" to the end of the event.
     pub(crate) place: Range<usize>,
@@ -47,22 +50,29 @@ struct EventName {
     action: EventAction,
     subject: Vec<String>,
     is_clause: bool,
+    time: Option<TimePhrase>,
 }
 
 /// Words of sentences about plans: the event may be one that has not happened yet.
 const PLAN_WORDS: &str =
-    "going left must need needs next plan planned planning remaining shall should todo upcoming will";
-const PAST_WORDS: [&str; 5] = ["did", "had", "was", "were", "used"];
+    "going left must need needed needs next plan planned planning remaining required shall should todo upcoming will";
+/// Words of texts in which a release is not that of a program: "lock held after the release".
+const RELEASED_THINGS: &str = "acquire acquired held lease lock locks mutex semaphore";
 
 impl EventPhrase {
     /// The first event in a text that stands for a time.
     pub(crate) fn find(text: &str, now: &Zoned) -> Option<EventPhrase> {
         let calendar = Calendar::new(now);
         let sentence = TimeSentence::new(text, &calendar);
-        if sentence.has_any_word(|word| is_in_list(word, PLAN_WORDS)) {
+        if sentence.has_any_word(|word| is_listed(word, PLAN_WORDS)) {
             return None;
         }
         (0..sentence.len()).find_map(|at| sentence.event_phrase(text, at))
+    }
+
+    /// Whether the event that is meant may have happened at `at`.
+    pub(crate) fn may_be_at(&self, at: Timestamp, now: &Zoned) -> bool {
+        self.time.is_none_or(|time| time.contains(at, now.time_zone()))
     }
 
     /// The limits that it sets if the event happened at `at`.
@@ -90,6 +100,9 @@ impl TimeSentence<'_> {
                 "before" | "until" | "till" => EventRelation::Before,
                 _ => return None,
             };
+            if self.is_qualified(at) {
+                return None;
+            }
             (at + 1, relation)
         };
         if self.gap(start) != TokenGap::Space {
@@ -97,15 +110,16 @@ impl TimeSentence<'_> {
         }
         let name = self.event_clause(start).or_else(|| self.event_noun(start))?;
         // "The checklist before the release" may be about the next one.
-        let is_past = name.is_clause
-            || relation != EventRelation::Before
-            || self.has_any_word(|word| PAST_WORDS.contains(&word) || (word.len() > 4 && word.ends_with("ed")));
+        let is_past = name.is_clause || relation != EventRelation::Before || self.is_about_past();
+        let is_other =
+            name.action == EventAction::Release && self.has_any_word(|word| is_listed(word, RELEASED_THINGS));
         let event = self.byte_range(start, name.end);
-        is_past.then(|| EventPhrase {
+        (is_past && !is_other).then(|| EventPhrase {
             text: trimmed(text.get(event).unwrap_or_default()).to_owned(),
             action: name.action,
             subject: name.subject,
             is_clause: name.is_clause,
+            time: name.time,
             relation,
             place: self.byte_range(at, name.end),
         })
@@ -118,21 +132,22 @@ impl TimeSentence<'_> {
         }
         let action = EventAction::from_past_verb(self.adjacent_word(at + 1))?;
         let (end, subject) = self.subject_words(at + 2);
+        let (end, time) = self.event_time(end);
         let is_named = !subject.is_empty() || action.is_one_of_a_kind();
-        is_named.then_some(EventName { end, action, subject, is_clause: true })
+        is_named.then_some(EventName { end, action, subject, is_clause: true, time })
     }
 
     /// "The release", "the database migration", "the switch to pnpm".
     fn event_noun(&self, at: usize) -> Option<EventName> {
-        if !matches!(self.word_at(at), "the" | "our") {
+        if !matches!(self.word_at(at), "the" | "our" | "last" | "latest") {
             return None;
         }
         let mut subject = Vec::new();
         for head in at + 1..=at + MAX_EVENT_WORDS {
             let word = self.adjacent_word(head);
             if let Some(action) = EventAction::from_noun(word) {
-                let mut end = head + 1;
-                if matches!(self.adjacent_word(end), "to" | "of" | "from") {
+                let (mut end, time) = self.event_time(head + 1);
+                if time.is_none() && matches!(self.adjacent_word(end), "to" | "of" | "from") {
                     let (after, more) = self.subject_words(end);
                     if !more.is_empty() {
                         subject.extend(more);
@@ -140,21 +155,30 @@ impl TimeSentence<'_> {
                     }
                 }
                 let next = self.adjacent_word(end);
-                // "The release notes" are no event, and "the upgrade" alone may be any.
-                let is_whole = next.is_empty() || is_in_list(next, FUNCTION_WORDS);
+                // "The release notes" are not an event, and "the upgrade" alone may be any.
+                let is_whole = next.is_empty() || is_listed(next, FUNCTION_WORDS);
                 let is_named = !subject.is_empty() || action.is_one_of_a_kind();
                 let is_event = is_whole && is_named && !self.is_possessive(end - 1);
-                return is_event.then_some(EventName { end, action, subject, is_clause: false });
+                return is_event.then_some(EventName { end, action, subject, is_clause: false, time });
             }
             match word {
                 "last" | "latest" | "recent" | "big" | "data" | "database" | "db" | "production" | "prod"
                 | "schema" => {}
                 "" | "first" | "second" | "previous" | "current" | "new" | "other" | "same" => return None,
-                word if is_in_list(word, FUNCTION_WORDS) => return None,
+                word if is_listed(word, FUNCTION_WORDS) => return None,
                 word => subject.push(word.to_owned()),
             }
         }
         None
+    }
+
+    /// The time after an event, and the index of the word after it: "in January", "last week".
+    fn event_time(&self, at: usize) -> (usize, Option<TimePhrase>) {
+        let start = at + usize::from(matches!(self.adjacent_word(at), "in" | "on" | "of" | "from" | "during"));
+        match self.anchor(start).filter(|anchor| self.is_clear(anchor)) {
+            Some(anchor) => (anchor.end, Some(anchor.when)),
+            None => (at, None),
+        }
     }
 
     /// The content words from `at` on, up to the end of the phrase.
@@ -164,7 +188,7 @@ impl TimeSentence<'_> {
         let mut next = at;
         while subject.len() < MAX_EVENT_WORDS {
             let word = self.adjacent_word(next);
-            if word.is_empty() || (is_in_list(word, FUNCTION_WORDS) && !JOINING.contains(&word)) {
+            if word.is_empty() || (is_listed(word, FUNCTION_WORDS) && !JOINING.contains(&word)) {
                 break;
             }
             next += 1;
@@ -183,8 +207,4 @@ impl TimeSentence<'_> {
 
 fn trimmed(text: &str) -> &str {
     text.trim_matches(|letter: char| !letter.is_alphanumeric())
-}
-
-fn is_in_list(word: &str, list: &str) -> bool {
-    list.split(' ').any(|listed| listed == word)
 }

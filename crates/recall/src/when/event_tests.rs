@@ -37,13 +37,20 @@ fn events_are_read_as_times() {
         ("flaky tests after the switch to vitest, again", "the switch to vitest: 2026-03-06T14:00.."),
         ("why did it break after we released 2.0?", "we released 2.0: 2026-03-06T14:00.."),
         ("the week before our launch and after", "our launch: 2026-02-27..2026-03-06T14:00"),
+        ("memory leak after the release", "the release: 2026-03-06T14:00.."),
+        ("bugs since last release", "last release: 2026-03-06T14:00.."),
+        ("after latest deploy", "latest deploy: 2026-03-06T14:00.."),
+        ("since the release in March", "the release in March: 2026-03-06T14:00.."),
+        ("errors after the deploy last week", "the deploy last week: 2026-03-06T14:00.."),
+        ("the cache we used before the release", "the release: ..2026-03-06T14:00"),
+        ("what had broken before the release", "the release: ..2026-03-06T14:00"),
     ] {
         assert_eq!(read(text), expect, "{text:?}");
     }
 }
 
 #[test]
-fn other_words_are_no_events() {
+fn other_words_are_not_events() {
     for text in [
         "run the linter before merging",
         "after the fix",
@@ -72,8 +79,36 @@ fn other_words_are_no_events() {
         "since the release's notes",
         "the release of the lock",
         "after the request is released",
+        "steps needed before the release",
+        "steps required before the release",
+        "embedded checklist before the release",
+        "lock held after the release",
+        "mutex state after the release",
+        "memory after the release of the lock",
+        "not before the release",
+        "not since the release",
+        "the second week after the release",
+        "this week after the release",
+        "since last update",
+        "since last release notes",
     ] {
         assert_eq!(read(text), "", "{text:?}");
+    }
+}
+
+#[test]
+fn named_times_restrict_events() {
+    for (text, happened, expect) in [
+        ("since the release", "2026-03-06T14:00:00Z", true),
+        ("since the release in January", "2026-01-06T14:00:00Z", true),
+        ("since the release in January", "2026-03-06T14:00:00Z", false),
+        ("since the release of January", "2026-03-06T14:00:00Z", false),
+        ("since the 2.0 release on 3 March", "2026-03-03T14:00:00Z", true),
+        ("since the 2.0 release on 3 March", "2026-03-06T14:00:00Z", false),
+        ("since we released 2.0 in January", "2026-03-06T14:00:00Z", false),
+    ] {
+        let event = EventPhrase::find(text, &at(UTC)).unwrap();
+        assert_eq!(event.may_be_at(happened.parse().unwrap(), &at(UTC)), expect, "{text:?}");
     }
 }
 

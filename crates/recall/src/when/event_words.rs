@@ -1,5 +1,7 @@
 //! The kinds of events that can stand for a time, and the words that name them.
 
+use crate::word_list::is_listed;
+
 /// What happened in an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventAction {
@@ -87,11 +89,11 @@ const EVENT_WORDS: [EventWords; 11] = [
 
 impl EventAction {
     pub(super) fn from_noun(word: &str) -> Option<Self> {
-        EVENT_WORDS.iter().find(|words| has_word(words.nouns, word)).map(|words| words.action)
+        EVENT_WORDS.iter().find(|words| is_listed(word, words.nouns)).map(|words| words.action)
     }
 
     pub(super) fn from_past_verb(word: &str) -> Option<Self> {
-        EVENT_WORDS.iter().find(|words| has_word(words.past_verbs, word)).map(|words| words.action)
+        EVENT_WORDS.iter().find(|words| is_listed(word, words.past_verbs)).map(|words| words.action)
     }
 
     /// Whether "the release" is clear without saying of what.
@@ -106,23 +108,19 @@ impl EventAction {
 
 impl EventWords {
     pub(crate) fn is_commit_verb(&self, word: &str) -> bool {
-        has_word(self.commit_verbs, word)
+        is_listed(word, self.commit_verbs)
     }
 
     pub(crate) fn is_past_verb(&self, word: &str) -> bool {
-        has_word(self.past_verbs, word)
+        is_listed(word, self.past_verbs)
     }
 
     pub(crate) fn is_noun(&self, word: &str) -> bool {
-        has_word(self.nouns, word)
+        is_listed(word, self.nouns)
     }
 
     /// All forms.
     pub(crate) fn all(&self) -> impl Iterator<Item = &'static str> {
         [self.nouns, self.past_verbs, self.commit_verbs].into_iter().flat_map(|list| list.split(' '))
     }
-}
-
-fn has_word(list: &str, word: &str) -> bool {
-    list.split(' ').any(|listed| listed == word)
 }

@@ -153,8 +153,9 @@ impl TimePhrase {
         seen.collect()
     }
 
-    /// The time phrases in `text`, in order, each once. For ranking: a vague phrase gives a wide span.
-    pub fn find(text: &str, now: &Zoned) -> Vec<TimePhrase> {
+    /// The time phrases in `text`, in order, each once.
+    #[cfg(test)]
+    pub(crate) fn find(text: &str, now: &Zoned) -> Vec<TimePhrase> {
         let mut found = Vec::new();
         for located in Self::find_located(text, now) {
             if !found.contains(&located.when) {
@@ -164,7 +165,7 @@ impl TimePhrase {
         found
     }
 
-    /// The time phrases in `text` with their positions.
+    /// The time phrases in `text` with their positions, in order. For ranking: a vague phrase gives a wide span.
     pub(crate) fn find_located(text: &str, now: &Zoned) -> Vec<LocatedTimePhrase> {
         let calendar = Calendar::new(now);
         let sentence = TimeSentence::new(text, &calendar);
@@ -184,9 +185,10 @@ impl TimePhrase {
         found
     }
 
-    /// Parses a whole value such as `2026-03-14`, `30d`, `last week` or an RFC 3339 time. "Since" and "before" use its
-    /// `from`,
-    /// "until" its `to`; for a moment both are equal. A month or day without a year is the latest that has begun.
+    /// Parses a whole value such as `2026-03-14`, `30d`, `last week` or an RFC 3339 time.
+    ///
+    /// "Since" and "before" use its `from`, "until" its `to`; for a moment both are equal. A month or day without a
+    /// year is the latest that has begun.
     pub fn parse(text: &str, now: &Zoned) -> Option<TimeSpan> {
         value::parse(text, &Calendar::new(now))
     }

@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use super::calendar::{Calendar, CountRange, TimeUnit};
+use super::relative::parse_unit;
 use super::token::{TimeToken, TokenGap, tokenize};
 use super::{TimePhrase, TimeSpan};
+use crate::word_list::is_listed;
 
 /// A parsed time phrase.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +80,7 @@ impl<'a> TimeSentence<'a> {
         self.tokens.get(at).filter(|token| token.gap == TokenGap::Space).map_or("", |token| &token.text)
     }
 
-    /// Like `next`, but a comma is allowed in between, as in "May 7, 2023".
+    /// Like `adjacent_word`, but a comma is allowed in between, as in "May 7, 2023".
     pub(super) fn adjacent_word_past_comma(&self, at: usize) -> &str {
         let joined = |token: &&TimeToken| matches!(token.gap, TokenGap::Space | TokenGap::Comma);
         self.tokens.get(at).filter(joined).map_or("", |token| &token.text)
@@ -113,9 +115,31 @@ impl<'a> TimeSentence<'a> {
         })
     }
 
+    /// Whether it asks about the past: "what did we do", "we used npm". A word in "-ed" alone is often a property.
+    pub(super) fn is_about_past(&self) -> bool {
+        (0..self.len()).any(|at| match self.word_at(at) {
+            "did" | "had" | "was" | "were" => true,
+            "has" | "have" => self.adjacent_word(at + 1) == "been",
+            "i" | "we" | "you" | "they" | "it" => is_past_verb(self.adjacent_word(at + 1)),
+            _ => false,
+        })
+    }
+
+    /// Whether "before" or "after" at `at` is part of a longer phrase that is not understood: "not before 3 March",
+    /// "the second week after 3 March".
+    pub(super) fn is_qualified(&self, at: usize) -> bool {
+        let before = self.previous_word(at);
+        matches!(before, "not" | "or") || parse_unit(before).is_some()
+    }
+
     pub(super) fn gap(&self, at: usize) -> TokenGap {
         self.tokens.get(at).map_or(TokenGap::Break, |token| token.gap)
     }
+}
+
+fn is_past_verb(word: &str) -> bool {
+    const IRREGULAR: &str = "broke built chose did found got had kept made ran said saw set took went wrote";
+    is_listed(word, IRREGULAR) || (word.ends_with("ed") && !is_listed(word, "need embed feed"))
 }
 
 pub(super) fn span_match(end: usize, span: Option<TimeSpan>) -> PhraseMatch {
