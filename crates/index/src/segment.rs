@@ -22,6 +22,9 @@ use crate::words::WordList;
 /// Number of a document within its segment.
 pub type DocId = u32;
 
+/// Values of a column that are read at once.
+const COLUMN_CHUNK: usize = 1024;
+
 /// One searchable part of the index, on disk or in memory.
 #[derive(Debug)]
 pub struct IndexSegment(SegmentStorage);
@@ -89,14 +92,19 @@ impl IndexSegment {
         }
     }
 
-    /// Calls `each` with every document, its session number and its traits. Reads whole columns, which is several times
-    /// faster than one value at a time.
+    /// Calls `each` with every document, its session number and its traits. Reads many values at once, which is several
+    /// times faster than one at a time; but not all, because fresh memory costs more than reading them.
     pub(crate) fn for_each_session_and_traits(&self, mut each: impl FnMut(DocId, u64, EntryTraits)) {
         match &self.0 {
             SegmentStorage::Disk(disk) => {
-                let (episodes, traits) = (disk.whole_column(&disk.episode), disk.whole_column(&disk.traits));
-                for (doc, (episode, traits)) in (0..).zip(episodes.into_iter().zip(traits)) {
-                    each(doc, decode_episode(episode).session.get(), EntryTraits(traits));
+                let (mut episodes, mut traits) = ([0; COLUMN_CHUNK], [0; COLUMN_CHUNK]);
+                for first in (0..disk.reader.max_doc()).step_by(COLUMN_CHUNK) {
+                    let count = COLUMN_CHUNK.min((disk.reader.max_doc() - first) as usize);
+                    disk.episode.values.get_range(u64::from(first), &mut episodes[..count]);
+                    disk.traits.values.get_range(u64::from(first), &mut traits[..count]);
+                    for (doc, (episode, traits)) in (first..).zip(episodes.iter().zip(&traits)).take(count) {
+                        each(doc, decode_episode(*episode).session.get(), EntryTraits(*traits));
+                    }
                 }
             }
             SegmentStorage::Memory(tail) => {
@@ -245,13 +253,6 @@ impl DiskSegment {
     fn is_alive(&self, doc: DocId) -> bool {
         let hidden = self.hidden.get(doc as usize / 64).is_some_and(|bits| bits & (1 << (doc % 64)) != 0);
         !hidden && !self.reader.is_deleted(doc)
-    }
-
-    /// The values of all documents. Every document has one.
-    fn whole_column(&self, column: &Column<u64>) -> Vec<u64> {
-        let mut values = vec![0; self.reader.max_doc() as usize];
-        column.values.get_range(0, &mut values);
-        values
     }
 
     fn all_alive(&self) -> bool {
