@@ -105,13 +105,13 @@ pub use rethread_recall::{
     ActivityBlock, AnswerItem, AnswerSentence, Citation, CommandStats, Confidence, Decision, EntityGraph, FactSource,
     FeatureWeights, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphNode, HitKind, InjectionSection,
     KNOWLEDGE_PREDICATES, KnownError, MemoryKind, ProjectAnswer, ReferenceCandidate, ReferenceOutcome,
-    ReferencedSession, SearchHit, SentenceSource, SimilarSession, SourcePlace, StepSequence, Workflow, wrap_for_model,
+    ReferencedSession, SearchHit, SentenceSource, SourcePlace, StepSequence, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
     EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
     SessionScope, StoreError, ThreadError, ThreadLineProblem,
 };
-pub use search::{HitWithExchange, SearchReport, SearchRequest};
+pub use search::{HitWithExchange, SearchReport, SearchRequest, SimilarWork};
 pub use server::{ChangeReport, ChangeWatcher, ServerLock, random_secret};
 pub use services::{
     AwarenessService, CardService, ConversationService, EnrichmentService, FactService, ForgetService, HookService,

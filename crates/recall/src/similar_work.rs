@@ -22,6 +22,8 @@ const MIN_TERMS: usize = 10;
 /// A session that did similar work.
 #[derive(Clone, Debug)]
 pub struct SimilarSession {
+    /// Number of the session in the store.
+    pub number: SessionNumber,
     /// The session.
     pub session: Session,
     /// How much of the own words it covers, 0 to 1, relative to the session itself.
@@ -58,7 +60,8 @@ pub fn similar_sessions(
             continue;
         }
         if groups.leader(other, &session)? == other {
-            similar.push(SimilarSession { share: (scores.of_session(other.get()) / own).min(1.0), session });
+            let share = (scores.of_session(other.get()) / own).min(1.0);
+            similar.push(SimilarSession { number: other, session, share });
         }
         if similar.len() == limit {
             break;

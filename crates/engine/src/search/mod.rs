@@ -16,6 +16,7 @@ use rethread_store::{ReadStore, SessionNumber, SessionScope};
 use crate::{EngineError, IndexOutcome, SearchService};
 
 pub(crate) use cache::SearchCache;
+pub use similar::SimilarWork;
 
 /// What to search for.
 #[derive(Clone, Debug, Default)]

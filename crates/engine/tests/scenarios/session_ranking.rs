@@ -254,6 +254,7 @@ fn similar_work_has_the_same_files_and_words() {
     assert_eq!(found, [session_id(1)]);
     let little = search(&home, "parser", 1)[0].hit.session.id;
     assert!(engine.search().similar(little, 5).unwrap().is_empty(), "its few words fit any session");
+    assert_eq!(similar[0].shared_files, ["src/import/rows.rs"]);
     assert!(similar[0].share > 0.3 && similar[0].share < 1.0, "{}", similar[0].share);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rethread_engine::{HitWithExchange, SearchHit, SearchReport, SimilarSession};
+use rethread_engine::{HitWithExchange, SearchHit, SearchReport, SimilarWork};
 use rethread_model::{Session, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -94,14 +94,17 @@ struct SimilarSessionJson<'a> {
     last_activity_at: Option<Timestamp>,
     /// Its score as a share of what the session scores for its own words, 0 to 1.
     share: f64,
+    /// Files that both sessions changed, relative to their projects.
+    shared_files: &'a [String],
 }
 
 impl<'a> SimilarSessionsJson<'a> {
-    pub(crate) fn new(similar: &'a [SimilarSession]) -> Self {
+    pub(crate) fn new(similar: &'a [SimilarWork]) -> Self {
         let similar = similar.iter().map(|one| SimilarSessionJson {
             session: SessionNameJson::new(&one.session),
             last_activity_at: one.session.last_activity_at,
             share: round_to_four_decimals(f64::from(one.share)),
+            shared_files: &one.shared_files,
         });
         Self { schema: SCHEMA, similar: similar.collect() }
     }

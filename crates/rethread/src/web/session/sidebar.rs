@@ -1,7 +1,7 @@
 //! The sidebar of a session: summary, numbers, files, errors, decisions and injections.
 
 use maud::{Markup, html};
-use rethread_engine::{InjectionRow, SessionPage, SimilarSession};
+use rethread_engine::{InjectionRow, SessionPage, SimilarWork};
 use rethread_model::{Agent, Predicate, clip};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ const MAX_ITEMS: usize = 40;
 const MAX_INJECTION_CHARS: usize = 6_000;
 
 /// The sidebar.
-pub(super) fn sidebar(context: PageContext<'_>, reading: &SessionPage, similar: &[SimilarSession]) -> Markup {
+pub(super) fn sidebar(context: PageContext<'_>, reading: &SessionPage, similar: &[SimilarWork]) -> Markup {
     html! {
         aside.about-session id="about" aria-label="About this session" {
             (card(context, reading))
@@ -160,7 +160,7 @@ fn children(reading: &SessionPage) -> Markup {
 }
 
 /// Sessions that worked on the same.
-fn similar_work(context: PageContext<'_>, similar: &[SimilarSession]) -> Markup {
+fn similar_work(context: PageContext<'_>, similar: &[SimilarWork]) -> Markup {
     html! {
         @if !similar.is_empty() {
             section {
@@ -171,6 +171,12 @@ fn similar_work(context: PageContext<'_>, similar: &[SimilarSession]) -> Markup 
                         li {
                             a href=(to_session(session.id)) { (OneLine(clip(&session_label(session), 120))) }
                             " " span.dim { (project(session.project.as_deref().or(session.cwd.as_deref()))) " " (context.ago(session.last_activity_at)) }
+                            @if let Some(file) = one.shared_files.first() {
+                                " " span.dim {
+                                    "also changed " (OneLine(file))
+                                    @if one.shared_files.len() > 1 { " and " (count(one.shared_files.len() as u64 - 1, "more file")) }
+                                }
+                            }
                         }
                     }
                 }
