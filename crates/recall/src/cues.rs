@@ -73,7 +73,7 @@ pub(crate) fn word_weight(word: &str) -> f32 {
 }
 
 /// Carry almost no meaning in prose but some in code: `make`, `go`, `type`. Sorted.
-const FAINT_WORDS: [&str; 33] = [
+const FAINT_WORDS: [&str; 34] = [
     "anything",
     "cannot",
     "done",
@@ -98,6 +98,7 @@ const FAINT_WORDS: [&str; 33] = [
     "really",
     "said",
     "say",
+    "since",
     "someone",
     "something",
     "tell",
