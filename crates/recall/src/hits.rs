@@ -3,7 +3,7 @@
 use rethread_index::searchable_text;
 use rethread_model::{Entry, Episode, Session, SessionId};
 use rethread_store::{EpisodeKey, ReadStore, SessionNumber, StoreError};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::candidates::DocAddress;
 use crate::rank::{QueryFit, RankedCandidate};
@@ -51,6 +51,8 @@ pub(crate) struct HitList<'a> {
     /// Indexed words to highlight.
     words: Vec<&'a str>,
     groups: SessionGroups<'a>,
+    /// Sessions loaded so far; one may have many hits.
+    sessions: FxHashMap<SessionNumber, Session>,
     /// Sessions that are nearly the same as one that is shown, with the number of that one.
     copies: Vec<(SessionNumber, Session)>,
     /// Entries that were added, or left out because another one shows the same.
@@ -59,8 +61,16 @@ pub(crate) struct HitList<'a> {
 
 impl<'a> HitList<'a> {
     pub(crate) fn new(store: &'a ReadStore, request: SearchInput<'a>, words: Vec<&'a str>) -> Self {
-        let (groups, seen) = (SessionGroups::new(store), FxHashSet::default());
-        Self { hits: Vec::new(), store, request, words, groups, copies: Vec::new(), seen }
+        Self {
+            hits: Vec::new(),
+            store,
+            request,
+            words,
+            groups: SessionGroups::new(store),
+            sessions: FxHashMap::default(),
+            copies: Vec::new(),
+            seen: FxHashSet::default(),
+        }
     }
 
     /// Whether there are as many hits as requested.
@@ -89,7 +99,7 @@ impl<'a> HitList<'a> {
                 continue;
             }
             let number = one.candidate.episode.session;
-            let Some(session) = self.store.session_by_number(number)? else { continue };
+            let Some(session) = self.session(number)? else { continue };
             let leader = self.groups.leader(number, &session)?;
             if leader != number {
                 self.copies.push((leader, session));
@@ -107,11 +117,21 @@ impl<'a> HitList<'a> {
         Ok(())
     }
 
+    fn session(&mut self, number: SessionNumber) -> Result<Option<Session>, StoreError> {
+        if let Some(known) = self.sessions.get(&number) {
+            return Ok(Some(known.clone()));
+        }
+        let loaded = self.store.session_by_number(number)?;
+        self.sessions.extend(loaded.clone().map(|session| (number, session)));
+        Ok(loaded)
+    }
+
     fn push(&mut self, one: &RankedCandidate, fit: QueryFit) -> Result<(), StoreError> {
         if !self.seen.insert(one.candidate.address) {
             return Ok(());
         }
-        let Some(hit) = load_hit(self.store, one, fit, &self.words, self.request)? else { return Ok(()) };
+        let Some(session) = self.session(one.candidate.episode.session)? else { return Ok(()) };
+        let Some(hit) = load_hit(self.store, session, one, fit, &self.words, self.request)? else { return Ok(()) };
         match self.groups.shown_by(hit.key.session, &hit.session, &searchable_text(&hit.entry))? {
             Some(other) => self.copies.push((other, hit.session)),
             None => self.hits.push(hit),
@@ -133,9 +153,10 @@ impl<'a> HitList<'a> {
     }
 }
 
-/// Loads a hit from the store; `None` if it was deleted in the meantime.
+/// Loads a hit of a session from the store; `None` if it was deleted in the meantime.
 pub(crate) fn load_hit(
     store: &ReadStore,
+    session: Session,
     ranked: &RankedCandidate,
     fit: QueryFit,
     words: &[&str],
@@ -144,7 +165,6 @@ pub(crate) fn load_hit(
     let &RankedCandidate { candidate, score, features: values } = ranked;
     let key = candidate.episode;
     let Some(entry) = store.entry_at(key.session, candidate.seq)? else { return Ok(None) };
-    let Some(session) = store.session_by_number(key.session)? else { return Ok(None) };
     let text = searchable_text(&entry);
     let why = values.explain(request.weights);
     let snippet = if request.is_full_text { highlight(&text, words) } else { snippet(&text, words) };

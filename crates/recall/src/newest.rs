@@ -35,7 +35,8 @@ pub(crate) fn search_newest(
             break;
         }
         let one = RankedCandidate { candidate: *candidate, score: 0.0, features: FeatureValues::default() };
-        let Some(mut hit) = load_hit(store, &one, QueryFit::default(), &[], request)? else { continue };
+        let Some(session) = store.session_by_number(candidate.episode.session)? else { continue };
+        let Some(mut hit) = load_hit(store, session, &one, QueryFit::default(), &[], request)? else { continue };
         if !literal.is_empty() {
             let Some(found) = common_words_snippet(&searchable_text(&hit.entry), &literal) else { continue };
             hit.snippet = found;

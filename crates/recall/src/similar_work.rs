@@ -1,16 +1,15 @@
 //! Finds sessions with similar work: the same files, the same words.
 
-use jiff::Zoned;
 use rethread_index::IndexSnapshot;
 use rethread_model::Session;
 use rethread_store::{ReadStore, SessionNumber};
 
+use crate::SearchError;
 use crate::matches::TermMatches;
-use crate::search_filters::{PhraseMode, SearchFilters};
+use crate::search_filters::SearchFilters;
 use crate::session_groups::SessionGroups;
 use crate::session_scores::SessionScores;
 use crate::terms::QueryTerms;
-use crate::{SearchError, SearchQuery};
 
 /// Minimum score, as a share of what the session itself scores for its own words. In coding sessions of ten projects, a
 /// third of the pairs above it changed the same file, and they were four fifths of all pairs that did.
@@ -37,17 +36,14 @@ pub fn similar_sessions(
     snapshot: &IndexSnapshot,
     number: SessionNumber,
     about: &str,
-    now: &Zoned,
     limit: usize,
 ) -> Result<Vec<SimilarSession>, SearchError> {
-    let query = SearchQuery::from_prose(about, now);
-    let terms = QueryTerms::from_query(&query.words, &query.words, snapshot)?;
+    let terms = QueryTerms::from_query(about, about, snapshot)?;
     let matches = TermMatches::find(snapshot, &terms, store.max_session_number()?)?;
     if matches.terms.len() + matches.further_terms.len() < MIN_TERMS {
         return Ok(Vec::new());
     }
-    let everything = SearchFilters::evaluate(snapshot, &query, None, true, PhraseMode::Preferred)?;
-    let scores = SessionScores::compute(snapshot, &matches, &everything);
+    let scores = SessionScores::compute(snapshot, &matches, &SearchFilters::default());
     let own = scores.of_session(number.get());
     let Some(itself) = store.session_by_number(number)? else { return Ok(Vec::new()) };
     let mut groups = SessionGroups::new(store);

@@ -8,13 +8,12 @@ use rethread_model::Timestamp;
 use rethread_store::ReadStore;
 
 use crate::event_time::{EventTime, find_event};
+use crate::rank::DAY_MILLIS;
 use crate::search::{FilteredResults, SearchError, SearchInput, SearchResults, search_filtered};
 use crate::{SearchQuery, TimeBounds, TimePhrase, TimeSpan};
 
-/// Clocks of machines differ by less than this, in milliseconds.
-const CLOCK_DIFFERENCE_MILLIS: i64 = 24 * 3_600_000;
-/// Spans shorter than this are shown with the time of day, in milliseconds.
-const DAY_MILLIS: i64 = 24 * 3_600_000;
+/// Clocks of machines differ by less than this.
+const CLOCK_DIFFERENCE_MILLIS: i64 = DAY_MILLIS;
 
 /// Finds the entries that match best.
 pub fn search(
@@ -84,6 +83,7 @@ fn narrowed(query: &SearchQuery, now: &Zoned) -> SearchQuery {
 
 fn show_bounds(bounds: TimeBounds, now: &Zoned) -> String {
     match (bounds.from, bounds.to) {
+        // A part of a day needs the time of day.
         (Some(from), Some(to)) if to.millis_since(from) < DAY_MILLIS => {
             format!("from {} to {}", show_minute(from, now), show_minute(to, now))
         }

@@ -2,10 +2,10 @@
 
 use rethread_ingest::facts::identifying_line;
 use rethread_model::clip;
-use rethread_recall::{FeatureWeights, SearchHit, SearchInput, SearchQuery, search};
-use rethread_store::SessionScope;
+use rethread_recall::{SearchHit, SearchQuery};
 
 use super::fix::FixRequest;
+use crate::search::search_in_sessions;
 use crate::{EngineError, FactService};
 
 /// Characters of an error line that are searched.
@@ -25,24 +25,11 @@ impl FactService<'_> {
         let Some(line) = line.or_else(|| request.text.lines().next().map(str::to_owned)) else { return Ok(Vec::new()) };
         let Some(store) = self.engine.reader()? else { return Ok(Vec::new()) };
         let now = self.engine.local_now();
-        let sessions = match &request.scope {
-            SessionScope::AllProjects => None,
-            scope @ SessionScope::Project(_) => Some(store.session_numbers(scope)?),
-        };
-        let input = SearchInput {
-            query: &SearchQuery::from_prose(&clip(&line, MAX_LINE_CHARS), &now),
-            sessions: sessions.as_deref(),
-            project_sessions: &[],
-            limit: MAX_HITS,
-            is_full_text: false,
-            now: &now,
-            weights: &FeatureWeights::default(),
-            similarity: None,
-        };
-        let work = |snapshot: &_| search(&store, snapshot, input);
-        let found = self.engine.index().with_snapshot_read_only(&store, work)?;
+        let sessions = store.session_numbers(&request.scope)?;
+        let query = SearchQuery::from_prose(&clip(&line, MAX_LINE_CHARS), &now);
+        let work = |snapshot: &_| search_in_sessions(&store, snapshot, &query, &sessions, MAX_HITS, &now);
         let mut hits: Vec<SearchHit> = Vec::new();
-        for hit in found.hits {
+        for hit in self.engine.index().with_snapshot_read_only(&store, work)? {
             let is_close = hit.word_share >= MIN_WORD_SHARE && hit.matched_word_count >= MIN_WORDS;
             if is_close && hits.len() < MAX_SESSIONS && hits.iter().all(|known| known.session.id != hit.session.id) {
                 hits.push(hit);

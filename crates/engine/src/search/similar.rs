@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use rethread_model::{Session, SessionId, clip, relative_path};
+use rethread_model::{Session, SessionId, clip};
 use rethread_recall::similar_sessions;
 use rethread_store::{ReadStore, SessionNumber};
 
-use crate::{EngineError, SearchService};
+use crate::sessions::changed_files;
+use crate::{ChangedFile, EngineError, SearchService};
 
 /// Characters of all prompts together that say what a session is about.
 const MAX_PROMPT_CHARS: usize = 1_000;
@@ -32,13 +33,13 @@ impl SearchService<'_> {
         let (number, session) = store.session_by_id(id)?.ok_or_else(unknown)?;
         let files = changed_files(&store, number, &session)?;
         let about = words_about(&store, number, &files)?;
-        let now = self.engine.local_now();
-        let work = |snapshot: &_| similar_sessions(&store, snapshot, number, &about, &now, limit);
-        let files: BTreeSet<String> = files.into_iter().collect();
+        let work = |snapshot: &_| similar_sessions(&store, snapshot, number, &about, limit);
+        let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
         let mut similar = Vec::new();
         for found in self.engine.index().with_snapshot_read_only(&store, work)? {
             let others = changed_files(&store, found.number, &found.session)?;
-            let shared_files = others.into_iter().filter(|file| files.contains(file)).collect();
+            let shared = others.into_iter().map(|file| file.name).filter(|name| names.contains(name.as_str()));
+            let shared_files = shared.collect();
             similar.push(SimilarWork { session: found.session, share: found.share, shared_files });
         }
         Ok(similar)
@@ -46,20 +47,13 @@ impl SearchService<'_> {
 }
 
 /// The prompts of a session and the files it changed.
-fn words_about(store: &ReadStore, number: SessionNumber, files: &[String]) -> Result<String, EngineError> {
+fn words_about(store: &ReadStore, number: SessionNumber, files: &[ChangedFile]) -> Result<String, EngineError> {
     let prompts = store.episode_prompts(number)?;
     let prompts = prompts.iter().map(|prompt| prompt.text.as_str()).collect::<Vec<_>>().join("\n");
     let mut about = clip(&prompts, MAX_PROMPT_CHARS).into_owned();
     for file in files.iter().take(MAX_FILES) {
         about.push('\n');
-        about.push_str(file);
+        about.push_str(&file.name);
     }
     Ok(about)
-}
-
-/// The files that a session changed, those with most changes first.
-fn changed_files(store: &ReadStore, number: SessionNumber, session: &Session) -> Result<Vec<String>, EngineError> {
-    let project = session.project.as_deref().or(session.cwd.as_deref());
-    let changed = store.changed_paths(number)?;
-    Ok(changed.iter().map(|changed| relative_path(&changed.path, project).to_owned()).collect())
 }

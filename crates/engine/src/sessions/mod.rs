@@ -19,6 +19,7 @@ use crate::{EngineError, SessionService};
 
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use episodes::EpisodeText;
+pub(crate) use page::changed_files;
 pub use page::{ChangedFile, SessionPage, SessionPageRequest};
 pub(crate) use resolve::{number_of, stored_session};
 pub use show::{LogProfile, SessionLog, ShowRequest};

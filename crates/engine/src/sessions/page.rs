@@ -154,7 +154,12 @@ fn trim_to_max_bytes(page: &mut EntryPage, range: EntryRange) {
     }
 }
 
-fn changed_files(store: &ReadStore, number: SessionNumber, session: &Session) -> Result<Vec<ChangedFile>, EngineError> {
+/// The files that a session changed, most changes first.
+pub(crate) fn changed_files(
+    store: &ReadStore,
+    number: SessionNumber,
+    session: &Session,
+) -> Result<Vec<ChangedFile>, EngineError> {
     let project = session.project.as_deref().or(session.cwd.as_deref());
     let changed = store.changed_paths(number)?.into_iter().map(|changed| ChangedFile {
         name: relative_path(&changed.path, project).to_owned(),

@@ -14,7 +14,7 @@ pub(super) type PieceRow = [u8; DIMENSIONS];
 static SLOTS: &[[u8; SLOT]] = include_bytes!(concat!(env!("OUT_DIR"), "/word_pieces.bin")).as_chunks().0;
 static ROWS: &[PieceRow] = include_bytes!("rows.bin").as_chunks().0;
 
-/// The vector of a piece; `None` if there is no such piece.
+/// The vector of a piece; `None` if the piece is not listed.
 #[inline]
 pub(super) fn find(hash: PieceHash) -> Option<&'static PieceRow> {
     let (first, check) = hash.place(SLOTS.len());
