@@ -19,7 +19,7 @@ const REACH: usize = 4;
 const DECAY: f32 = 0.7;
 /// The start of an entry says what it is about.
 const ENTRY_PIECES: usize = 64;
-/// Characters that hold so many pieces of English.
+/// Characters read for that many pieces; enough for English.
 const ENTRY_CHARS: u64 = 512;
 /// A longer query is a pasted text.
 const QUERY_PIECES: usize = 255;

@@ -1,6 +1,6 @@
 //! Splits a shell command into the commands that it runs, without comments, here documents and redirections.
 //!
-//! Whatever cannot be parsed gives fewer commands: text in quotes must never look like a command.
+//! Text that cannot be parsed gives fewer commands: text in quotes must never look like a command.
 
 use std::iter::Peekable;
 use std::str::Chars;

@@ -25,7 +25,7 @@ impl PieceHash {
         Self(bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 
-    /// Where the piece is looked for first among so many slots, and by what it is recognized there.
+    /// The first slot to look in, and the check that identifies the piece there.
     #[inline]
     pub(super) fn place(self, slots: usize) -> (usize, u32) {
         let mixed = (self.0 ^ self.0 >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,8 +1,8 @@
 //! Splits text into word pieces, as the model that the vectors come from does (`WordPiece`, uncased).
 //!
 //! A word that is not in the list is split into the longest pieces that are, from its start: `misremembered` is `mis`,
-//! `##rem`, `##em`, `##bered`. Single characters are always pieces and have no vector, so a script that is not in the list
-//! says nothing.
+//! `##rem`, `##em`, `##bered`. Single characters are always pieces and have no vector, so words in a script that is not in
+//! the list do not count.
 
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
@@ -46,7 +46,7 @@ pub(super) fn visit_pieces(text: &str, limit: usize, mut visit: impl FnMut(WordP
     word.visit_pieces(&mut left, &mut visit);
 }
 
-/// A word in lower case and without accents. Its hash is at hand, because most words are in the list.
+/// A word in lower case and without accents. It is hashed while it is read, because most words are in the list.
 #[derive(Default)]
 struct FoldedWord {
     text: String,

@@ -1,4 +1,4 @@
-//! The vector of a text: the sum of the vectors of its words, whatever their order.
+//! The vector of a text: the sum of the vectors of its words, in any order.
 
 use super::pieces::visit_pieces;
 use super::table::DIMENSIONS;
@@ -11,7 +11,7 @@ const MAX_PIECES: usize = i16::MAX as usize / 128;
 pub(crate) struct TextVector([f32; DIMENSIONS]);
 
 impl TextVector {
-    /// A vector that says nothing.
+    /// The vector of a text without known words.
     pub(crate) const ZERO: Self = Self([0.0; DIMENSIONS]);
 
     /// The vector of the first `max_pieces` word pieces of a text, at most 255.
@@ -33,7 +33,7 @@ impl TextVector {
         }
     }
 
-    /// How alike two texts are, -1 to 1; 0 if one of them says nothing.
+    /// Similarity of two texts, -1 to 1; 0 if one of them has no known words.
     pub(crate) fn cosine(&self, other: &Self) -> f32 {
         let lengths = (self.product(self) * other.product(other)).sqrt();
         if lengths > 0.0 { self.product(other) / lengths } else { 0.0 }
