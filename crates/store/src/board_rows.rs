@@ -43,7 +43,7 @@ impl ReadStore {
              FROM session LEFT JOIN lifecycle ON lifecycle.space = session.space AND lifecycle.agent = session.agent
              AND lifecycle.external_id = session.external_id
              WHERE session.space = ?1 AND session.kind = 'main' AND NOT session.is_empty
-             ORDER BY session.last_activity_at DESC, session.number DESC",
+             ORDER BY session.last_activity_at DESC NULLS LAST, session.number DESC",
             &[],
             |row| {
                 let Some(agent) = row.parsed("agent")? else { return Ok(None) };

@@ -56,7 +56,7 @@ impl ReadStore {
             self.sql.index("episode_by_change"),
             self.sql.dialect().ordered_join(),
         );
-        self.sql.each_while(&sql, values![done, model], |row| {
+        self.sql.stream_while(&sql, values![done, model], |row| {
             let text = row.text("text")?;
             // Servers reject blank text.
             if row.opt_int("text_hash")? == Some(hash(text)) || text.trim().is_empty() {
@@ -84,7 +84,7 @@ impl ReadStore {
         model: &str,
         mut each: impl FnMut(SessionNumber, u64, &[u8]),
     ) -> Result<(), StoreError> {
-        self.sql.each(
+        self.sql.stream(
             "SELECT session, seq, vector FROM embedding WHERE space = ?1 AND model = ?2 ORDER BY session, seq",
             values![model],
             |row| {

@@ -77,7 +77,7 @@ impl ReadStore {
              AND next_attempt_at IS NULL AND failed_at IS NULL AND (enrichment.session IS NULL OR EXISTS
                  (SELECT 1 FROM episode WHERE episode.space = ?1 AND episode.session = session.number
                   AND last_seq > coalesce(shown_seq, -1) AND NOT is_abandoned))
-             ORDER BY last_activity_at DESC, number DESC",
+             ORDER BY last_activity_at DESC NULLS LAST, number DESC",
             &[],
             |row| row.session("number"),
         )

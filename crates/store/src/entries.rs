@@ -18,7 +18,7 @@ pub struct EntryFilter {
     pub last: Option<u64>,
 }
 
-pub(crate) const COLUMNS: &str = "seq, native_id, line, offset, length, at, kind, text, episode, is_abandoned,
+pub(crate) const COLUMNS: &str = "seq, native_id, line, \"offset\", length, at, kind, text, episode, is_abandoned,
     tool_name, tool_kind, target, arguments, paths, status, summary, error, exit_code, output_lines, output_bytes,
     output, script";
 
@@ -60,7 +60,7 @@ impl ReadStore {
             CHECKED_COLUMNS.join(", ")
         );
         let mut changed = Vec::new();
-        self.sql.each(&sql, &[], |row| {
+        self.sql.stream(&sql, &[], |row| {
             // Text that cannot be read was changed, too.
             let parts: Result<Vec<_>, _> = CHECKED_COLUMNS.iter().map(|column| row.opt_text(column)).collect();
             if parts.ok().map(|parts| checksum(&parts)) != Some(row.int("checksum")?) {

@@ -13,7 +13,7 @@ impl ReadStore {
     pub fn entry_outlines(&self, session: SessionNumber) -> Result<EntryOutlines, StoreError> {
         let dialect = self.sql.dialect();
         let sql = format!(
-            "SELECT seq, native_id, line, offset, length, at, kind, message_key, node_key,
+            "SELECT seq, native_id, line, \"offset\", length, at, kind, message_key, node_key,
              {} + coalesce({}, 0) AS kept_bytes, status, tool_kind, paths, is_retracted, is_superseded
              FROM entry WHERE space = ?1 AND session = ?2 ORDER BY seq",
             dialect.byte_length("text"),

@@ -213,7 +213,7 @@ impl ReadStore {
             return Ok(Vec::new());
         }
         let condition = "session.agent = ?2 AND session.kind = 'child' AND session.parent_external_id = ?3
-             AND NOT session.is_empty ORDER BY session.started_at, session.number";
+             AND NOT session.is_empty ORDER BY session.started_at NULLS FIRST, session.number";
         self.select_sessions(condition, values![session.agent, session.external_id], sessions::from_row)
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::StoreLocation;
-use crate::sql::sqlite::{DriverError, DriverErrorKind, error_kind};
+use crate::sql::{DriverError, DriverErrorKind};
 
 /// A failed operation of the store.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +55,34 @@ pub enum StoreError {
         /// Schema this program reads and writes.
         known: i64,
     },
+    /// The schema on the server is older than this program.
+    #[error("the store {} has schema {found}, this version needs schema {known}", path.display())]
+    NotMigrated {
+        /// The address of the server.
+        path: PathBuf,
+        /// Schema of the database; 0 if it has none.
+        found: i64,
+        /// Schema this program reads and writes.
+        known: i64,
+    },
+    /// The server cannot be reached, or the connection was lost. Nothing was stored.
+    #[error("the store {} is not available", path.display())]
+    Unavailable {
+        /// The address of the server.
+        path: PathBuf,
+        /// The error the database or its client reported.
+        #[source]
+        cause: DriverError,
+    },
+    /// The connection was lost during a commit. Read again to find out whether it was stored.
+    #[error("the connection to the store {} was lost during a commit", path.display())]
+    UnknownOutcome {
+        /// The address of the server.
+        path: PathBuf,
+        /// The error the client reported.
+        #[source]
+        cause: DriverError,
+    },
     /// The database file could not be created.
     #[error("cannot create the store {}", path.display())]
     Create {
@@ -80,8 +108,10 @@ impl StoreError {
     pub fn is_unusable(&self) -> bool {
         match self {
             StoreError::Outdated { .. } => true,
+            // A server is repaired by its administrators, never replaced.
+            StoreError::Damaged { cause: DriverError::Postgres(_), .. } => false,
             StoreError::Damaged { cause, path } => {
-                matches!(error_kind(cause), DriverErrorKind::Corrupt | DriverErrorKind::UnexpectedValue)
+                matches!(cause.kind(), DriverErrorKind::Corrupt | DriverErrorKind::UnexpectedValue)
                     || StoreLocation::at_path(path).is_damaged()
             }
             _ => false,
@@ -90,10 +120,12 @@ impl StoreError {
 
     pub(crate) fn at(location: &StoreLocation, cause: DriverError) -> Self {
         let path = location.path().to_owned();
-        match error_kind(&cause) {
+        match cause.kind() {
             DriverErrorKind::Locked => StoreError::Locked { path, cause },
             DriverErrorKind::Disk => StoreError::Disk { path, cause },
             DriverErrorKind::Corrupt | DriverErrorKind::UnexpectedValue => StoreError::Damaged { path, cause },
+            DriverErrorKind::Unavailable => StoreError::Unavailable { path, cause },
+            DriverErrorKind::UnknownOutcome => StoreError::UnknownOutcome { path, cause },
             // A table or row that is not as it should be looks like a bug of ours.
             _ if location.is_damaged() => StoreError::Damaged { path, cause },
             DriverErrorKind::Constraint | DriverErrorKind::Other => StoreError::Rejected { path, cause },

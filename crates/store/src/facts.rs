@@ -103,7 +103,7 @@ impl ReadStore {
              LEFT JOIN entity AS object ON object.space = fact.space AND object.number = fact.object
              WHERE fact.space = ?1 {by_predicate} {by_entity} {by_session} AND {IN_SCOPE}
              AND (?5 IS NULL OR fact.at IS NULL OR fact.at <= ?5)
-             ORDER BY fact.at DESC, fact.session DESC, fact.span_first_seq DESC, fact.number DESC LIMIT ?6"
+             ORDER BY fact.at DESC NULLS LAST, fact.session DESC, fact.span_first_seq DESC, fact.number DESC LIMIT ?6"
         );
         let (session, limit) = (query.session.map(|id| id.to_string()), query.limit.unwrap_or(NO_LIMIT));
         self.sql.known(&sql, values![query.scope.project(), about, session, query.until, limit], from_row)

@@ -112,7 +112,7 @@ impl ReadStore {
             self.sql.index("episode_by_change")
         );
         let mut sum = 0;
-        self.sql.each_while(&sql, values![change], |row| {
+        self.sql.stream_while(&sql, values![change], |row| {
             sum += row.int("entries")?.max(0) as u64;
             Ok::<_, StoreError>(sum <= enough)
         })?;
@@ -160,7 +160,7 @@ impl ReadStore {
         );
         let FeedCursor { closed_after, open_after } = since;
         let mut last = None;
-        self.sql.each(&sql, values![closed_after, open_after, closed_after.min(open_after)], |row| {
+        self.sql.stream(&sql, values![closed_after, open_after, closed_after.min(open_after)], |row| {
             let key = EpisodeKey::from_row(row)?;
             if last != Some(key) {
                 each(FeedItem::EpisodeChanged(key))?;

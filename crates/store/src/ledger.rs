@@ -135,7 +135,8 @@ impl Store {
 }
 
 const SUMS: &str =
-    "count(*) AS requests, coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost_nanos), 0) AS cost_nanos";
+    "count(*) AS requests, coalesce(CAST(sum(tokens) AS BIGINT), 0) AS tokens,
+     coalesce(CAST(sum(cost_nanos) AS BIGINT), 0) AS cost_nanos";
 
 fn spending(row: &Row<'_>) -> Result<ModelSpending, StoreError> {
     Ok(ModelSpending { requests: row.u64("requests")?, tokens: row.u64("tokens")?, cost_nanos: row.u64("cost_nanos")? })

@@ -56,8 +56,7 @@ mod work_counts;
 use std::ops::Deref;
 
 use open::{Durability, LockPatience};
-use sql::Sql;
-use sql::sqlite::Transaction;
+use sql::{Sql, Transaction};
 
 pub use batch::{
     Batch, EntryContent, OpenedSession, RereadKind, RestoredEntries, SessionNumber, SessionUpdate, TextsOf,
@@ -88,6 +87,8 @@ pub use private_files::{OWNER_ONLY, OWNER_ONLY_FOLDER, PrivateFolder, create_fol
 pub use quantized_vector::QuantizedVector;
 pub use salvage::{CarriedOver, RereadDecision};
 pub use session_labels::SessionLabels;
+pub use sql::DriverError;
+pub use sql::postgres::{InvalidStoreUrl, PoolStatus, PostgresError};
 pub use sessions::{NamedSession, SessionFilter, SessionScope};
 pub use statistics::{FailedCheck, StoreStatistics, TranscriptProblem};
 pub use threads::{

@@ -166,7 +166,7 @@ impl ReadStore {
     pub fn sessions_closed_since(&self, agent: Agent, since: Timestamp) -> Result<Vec<String>, StoreError> {
         self.sql.all(
             "SELECT external_id FROM lifecycle WHERE space = ?1 AND agent = ?2 AND closed_at >= ?3
-             ORDER BY closed_at DESC",
+             ORDER BY closed_at DESC NULLS LAST",
             values![agent, since],
             |row| row.string("external_id"),
         )

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rethread_model::Space;
 
 use crate::private_files::{OWNER_ONLY, PrivateFolder};
-use crate::sql::Sql;
-use crate::sql::sqlite::Transaction;
+use crate::sql::{Sql, Transaction};
 use crate::{Batch, ReadStore, Store, StoreError, StoreLocation};
 
 /// How long a process waits for the write lock of another one.
@@ -119,8 +118,10 @@ impl Store {
         patience: LockPatience,
         durability: Durability,
     ) -> Result<Self, StoreError> {
-        create_private(location.path())?;
-        let reader = ReadStore { sql: Sql::open(location, space)? };
+        if !location.is_on_server() {
+            create_private(location.path())?;
+        }
+        let reader = ReadStore { sql: Sql::open(location, space, patience.left())? };
         let store = Self { reader, patience, durability, current: durability };
         store.prepare_with_retries()?;
         Ok(store)
@@ -232,7 +233,7 @@ mod tests {
     const KEY: SessionKey<'static> = SessionKey { agent: Agent::Pi, external_id: "x" };
 
     fn synchronous(batch: &Batch<'_>) -> i64 {
-        batch.sql.connection().query_row("PRAGMA synchronous", [], |row| row.get(0)).unwrap()
+        batch.sql.on_sqlite(|file| file.query_row("PRAGMA synchronous", [], |row| row.get(0))).unwrap().unwrap()
     }
 
     fn add_session(store: &mut Store, now: i64) {

@@ -199,7 +199,7 @@ impl ReadStore {
     }
 }
 
-const LATEST_FIRST: &str = "ORDER BY session.last_activity_at DESC, session.number DESC";
+const LATEST_FIRST: &str = "ORDER BY session.last_activity_at DESC NULLS LAST, session.number DESC";
 
 /// A session with its number; None as for `from_row`.
 pub(crate) fn numbered(row: &Row<'_>) -> Result<Option<(SessionNumber, Session)>, StoreError> {

@@ -102,7 +102,7 @@ impl ReadStore {
             episodes: count("SELECT count(*) FROM episode WHERE space = ?1")?,
             facts: count("SELECT count(*) FROM fact WHERE space = ?1")?,
             transcripts: count("SELECT count(*) FROM transcript WHERE space = ?1 AND session IS NOT NULL")?,
-            bytes_read: count("SELECT sum(read_offset) FROM transcript WHERE space = ?1")?,
+            bytes_read: count("SELECT CAST(sum(read_offset) AS BIGINT) FROM transcript WHERE space = ?1")?,
             change: self.counter("change")? as u64,
             schema: self.sql.schema_version()? as u64,
             redactions: self.sql.all(redactions, &[], |row| Ok((row.string("rule")?, row.u64("count")?)))?,

@@ -65,22 +65,22 @@ impl ReadStore {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        let (side, order) = match direction {
-            Direction::Backward => ("<", "DESC"),
-            Direction::Forward => (">=", "ASC"),
+        let (side, order, nulls) = match direction {
+            Direction::Backward => ("<", "DESC", "NULLS LAST"),
+            Direction::Forward => (">=", "ASC", "NULLS FIRST"),
         };
         let sql = format!(
             "SELECT episode.session, episode.number FROM episode {} {} session
              ON session.space = episode.space AND session.number = episode.session
              WHERE {MATCHES_WINDOW} AND {IN_SCOPE} AND (?6 IS NULL OR episode.started_at {side} ?6)
-             ORDER BY episode.started_at {order}, episode.session {order}, episode.number {order}",
+             ORDER BY episode.started_at {order} {nulls}, episode.session {order}, episode.number {order}",
             self.sql.index("episode_by_time"),
             self.sql.dialect().ordered_join(),
         );
         let among: Option<HashSet<EpisodeKey>> = window.among.as_ref().map(|keys| keys.iter().copied().collect());
         let (mut found, project) = (Vec::new(), window.scope.project());
         let values = values![project, window.session, window.from, window.to, anchor];
-        self.sql.each_while(&sql, values, |row| {
+        self.sql.stream_while(&sql, values, |row| {
             let key = EpisodeKey::from_row(row)?;
             if among.as_ref().is_none_or(|among| among.contains(&key)) {
                 found.push(key);

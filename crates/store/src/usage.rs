@@ -77,7 +77,7 @@ impl ReadStore {
         let sql = format!(
             "SELECT {COLUMNS} FROM usage WHERE space = ?1 AND (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at < ?3)"
         );
-        self.sql.each(&sql, values![filter.from, filter.to], |row| {
+        self.sql.stream(&sql, values![filter.from, filter.to], |row| {
             let Some(label) = sessions.get(&row.int("session")?) else { return Ok(()) };
             let at = if grain == UsageGrain::Time { row.opt_int("at")? } else { None };
             sums.add(row, at.map(|at| at.div_euclid(QUARTER_MILLIS)), *label, steps)

@@ -12,6 +12,7 @@ mod facts;
 mod files;
 mod fixtures;
 mod home;
+mod postgres;
 mod server;
 mod snapshot;
 mod stub_model;
@@ -27,6 +28,7 @@ pub use fixtures::{
     BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, NATIVE_THREAD, PI_FILE, PI_VERSION_1, SUB_AGENT,
 };
 pub use home::{TestHome, assert_same_dump, dump_of};
+pub use postgres::{TestPostgres, new_space_name};
 pub use server::TestServer;
 pub use stub_model::{StubModel, StubReply, StubRequest, events};
 pub use transcript::{PiTranscriptBuilder, TranscriptBuilder, text_block, tool_call_block, tool_result_block};

@@ -3,8 +3,7 @@
 use crate::cached_answers::PROJECT_QUESTION_MARK;
 use crate::forgetting::SESSION_TABLES;
 use crate::lifecycle::BY_EXTERNAL_ID;
-use crate::sql::sqlite::Transaction;
-use crate::sql::{columns, values};
+use crate::sql::{Transaction, columns, values};
 use crate::transcripts::{FileFingerprint, ReadCursor, TranscriptNumber};
 use crate::{ReadStore, SessionKey, StoreError};
 

@@ -73,7 +73,8 @@ impl Batch<'_> {
 pub(crate) fn insert_sql(table: &str, key: &[Column<'_>], columns: &[Column<'_>], known: KnownRow) -> String {
     let (mut sql, mut marks) = (format!("INSERT INTO {table} (space"), String::from("?1"));
     for ((name, _), at) in key.iter().chain(columns).zip(2..) {
-        sql.extend([", ", name]);
+        // Quoted, because databases reserve different words.
+        sql.extend([", \"", name, "\""]);
         // Writing to a string cannot fail.
         let _ = write!(marks, ", ?{at}");
     }
@@ -85,7 +86,7 @@ pub(crate) fn insert_sql(table: &str, key: &[Column<'_>], columns: &[Column<'_>]
     }
     sql.extend(key.iter().flat_map(|(name, _)| [", ", name]));
     for ((name, _), start) in columns.iter().zip([") DO UPDATE SET "].into_iter().chain(std::iter::repeat(", "))) {
-        sql.extend([start, name, " = excluded.", name]);
+        sql.extend([start, "\"", name, "\" = excluded.\"", name, "\""]);
     }
     sql
 }

@@ -299,11 +299,13 @@ impl Batch<'_> {
 
     /// Inserts one set aside entry under another `seq`.
     fn restore_sql(&self) -> Result<String, StoreError> {
-        let columns: Vec<String> = self.sql.catalog("entry")?.into_iter().map(|column| column.name).collect();
+        // Quoted, because databases reserve different words.
+        let quoted = |column: CatalogColumn| format!("\"{}\"", column.name);
+        let columns: Vec<String> = self.sql.catalog("entry")?.into_iter().map(quoted).collect();
         let value = |name: &String| match name.as_str() {
-            "seq" => "?4".to_owned(),
-            "is_superseded" => "?5".to_owned(),
-            "episode" => "NULL".to_owned(),
+            "\"seq\"" => "?4".to_owned(),
+            "\"is_superseded\"" => "?5".to_owned(),
+            "\"episode\"" => "NULL".to_owned(),
             _ => name.clone(),
         };
         let values: Vec<String> = columns.iter().map(value).collect();

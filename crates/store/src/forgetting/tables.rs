@@ -201,9 +201,11 @@ mod tests {
             "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
              WHERE m.type = 'table' AND {condition}"
         );
-        let mut statement = store.sql.connection().prepare(&sql).unwrap();
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        rows.map(Result::unwrap).collect()
+        let read = |file: &crate::sql::sqlite::Connection| {
+            let mut statement = file.prepare(&sql)?;
+            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        store.sql.on_sqlite(read).unwrap().unwrap()
     }
 
     #[test]

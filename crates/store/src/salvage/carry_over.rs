@@ -8,7 +8,7 @@ use rethread_model::Agent;
 use super::tables::{NamedRow, OldStore};
 use crate::batch::{KnownRow, insert_sql};
 use crate::forgetting::EXTERNAL_ID_TABLES;
-use crate::sql::sqlite::{DriverErrorKind, error_kind};
+use crate::sql::DriverErrorKind;
 use crate::sql::{AsValue, Column, OwnedValue, SqlValue, values};
 use crate::{
     Batch, FileFingerprint, ReadCursor, RereadKind, SessionKey, SessionNumber, Store, StoreError, StoreLocation,
@@ -378,7 +378,7 @@ impl Batch<'_> {
     /// The number of changed rows; `None` if a constraint forbids the change.
     fn unless_contradictory(&self, sql: &str, values: &[SqlValue<'_>]) -> Result<Option<u64>, StoreError> {
         match self.sql.try_change(sql, values) {
-            Err(cause) if error_kind(&cause) == DriverErrorKind::Constraint => Ok(None),
+            Err(cause) if cause.kind() == DriverErrorKind::Constraint => Ok(None),
             changed => changed.map(Some).map_err(|cause| self.sql.error(cause)),
         }
     }

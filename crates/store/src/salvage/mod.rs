@@ -9,13 +9,17 @@ mod tables;
 
 use crate::StoreLocation;
 use crate::sql::schema;
-use crate::sql::sqlite::{DriverErrorKind, error_kind};
+use crate::sql::DriverErrorKind;
+use crate::sql::sqlite::error_kind;
 
 pub use carry_over::{CarriedOver, RereadDecision};
 
 impl StoreLocation {
-    /// Whether the file proves to be damaged. A locked or unreadable one is not.
+    /// Whether the file proves to be damaged. A locked or unreadable one is not, and a server checks its own files.
     pub fn is_damaged(&self) -> bool {
+        if self.is_on_server() {
+            return false;
+        }
         let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE | rusqlite::OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let check = || -> rusqlite::Result<bool> {
             let connection = rusqlite::Connection::open_with_flags(self.path(), flags)?;

@@ -4,27 +4,34 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Sqlite,
+    Postgres,
 }
 
 impl Dialect {
-    /// After the name of a table: makes a query use an index.
+    /// After the name of a table: makes a query use an index. PostgreSQL chooses by its statistics.
     pub(crate) fn index(self, name: &str) -> String {
         match self {
             Self::Sqlite => format!("INDEXED BY {name}"),
+            Self::Postgres => String::new(),
         }
     }
 
-    /// An inner join that is done in the order in which it is written.
+    /// An inner join that is done in the order in which it is written, where the database can be told so.
     pub(crate) const fn ordered_join(self) -> &'static str {
         match self {
             Self::Sqlite => "CROSS JOIN",
+            Self::Postgres => "JOIN",
         }
     }
 
-    /// An expression for random bytes.
+    /// An expression for random bytes, at most 32.
     pub(crate) fn random_bytes(self, count: u64) -> String {
         match self {
             Self::Sqlite => format!("randomblob({count})"),
+            // Each UUID has 122 random bits; hashing two of them gives 32 bytes without a pattern.
+            Self::Postgres => {
+                format!("substr(sha256(CAST(CAST(gen_random_uuid() AS TEXT) || CAST(gen_random_uuid() AS TEXT) || CAST(gen_random_uuid() AS TEXT) AS BYTEA)), 1, {count})")
+            }
         }
     }
 
@@ -32,6 +39,7 @@ impl Dialect {
     pub(crate) fn byte_length(self, column: &str) -> String {
         match self {
             Self::Sqlite => format!("length(CAST({column} AS BLOB))"),
+            Self::Postgres => format!("CAST(octet_length({column}) AS BIGINT)"),
         }
     }
 
@@ -39,6 +47,7 @@ impl Dialect {
     pub(crate) fn contains(self, text: &str, part: &str) -> String {
         match self {
             Self::Sqlite => format!("instr({text}, {part}) > 0"),
+            Self::Postgres => format!("position({part} IN {text}) > 0"),
         }
     }
 }

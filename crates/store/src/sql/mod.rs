@@ -1,9 +1,12 @@
 //! The one way to SQL: statements with values, rows with named columns, errors with the location of the store.
 //!
 //! `?1` of every statement is the space, so that no query can forget whose rows it means; values start at `?2`.
-//! Statements are written in the SQL that SQLite and PostgreSQL share. What has to differ is in `dialect.rs`.
+//! Statements are written in the SQL that SQLite and PostgreSQL share. What has to differ is in `dialect.rs`, and what
+//! only one driver does in `driver.rs`.
 
 mod dialect;
+mod driver;
+pub(crate) mod postgres;
 mod row;
 pub(crate) mod schema;
 pub(crate) mod sqlite;
@@ -12,19 +15,22 @@ mod value;
 use rethread_model::Space;
 
 pub(crate) use dialect::Dialect;
+pub use driver::DriverError;
+pub(crate) use driver::{CatalogColumn, DriverErrorKind, Transaction};
 pub(crate) use row::Row;
 pub(crate) use value::{AsValue, Column, OwnedValue, SqlValue, columns, values};
 
 use crate::{StoreError, StoreLocation};
+use driver::{Driver, DriverRow};
+use postgres::Arguments;
 use row::ColumnPositions;
 
 /// An open database.
 #[derive(Debug)]
 pub(crate) struct Sql {
-    connection: sqlite::Connection,
+    driver: Driver,
     space: Space,
     location: StoreLocation,
-    dialect: Dialect,
 }
 
 impl Sql {
@@ -99,15 +105,57 @@ impl Sql {
         values: &[SqlValue<'_>],
         mut read: impl FnMut(&Row<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
-        let mut statement = self.prepare(sql, values).map_err(|cause| self.error(cause))?;
         let columns = ColumnPositions::default();
-        let mut rows = statement.raw_query();
-        while let Some(row) = rows.next().map_err(|cause| self.error(cause))? {
-            if !read(&Row::new(self, row, &columns))? {
-                break;
+        match &self.driver {
+            Driver::Sqlite(connection) => {
+                let mut statement =
+                    sqlite::prepare(connection, self.space(), sql, values).map_err(|cause| self.error(cause))?;
+                let mut rows = statement.raw_query();
+                while let Some(row) = rows.next().map_err(|cause| self.error(cause))? {
+                    if !read(&Row::new(self, DriverRow::Sqlite(row), &columns))? {
+                        break;
+                    }
+                }
+            }
+            Driver::Postgres(session) => {
+                let rows = session.query(sql, &Arguments::new(self.space(), values));
+                for row in rows.map_err(|cause| self.error(cause))? {
+                    if !read(&Row::new(self, DriverRow::Postgres(&row), &columns))? {
+                        break;
+                    }
+                }
             }
         }
         Ok(())
+    }
+
+    /// Calls `read` with each row until it returns false, for results that may be larger than the memory. Statements
+    /// inside of `read` see the same state.
+    pub(crate) fn stream_while<E: From<StoreError>>(
+        &self,
+        sql: &str,
+        values: &[SqlValue<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let Driver::Postgres(session) = &self.driver else { return self.each_while(sql, values, read) };
+        let columns = ColumnPositions::default();
+        let streamed = session.stream(sql, &Arguments::new(self.space(), values), |row| {
+            read(&Row::new(self, DriverRow::Postgres(row), &columns)).map_err(StreamError::Caller)
+        });
+        streamed.map_err(|error| match error {
+            StreamError::Driver(cause) => self.error(cause).into(),
+            StreamError::Caller(error) => error,
+        })
+    }
+
+    /// Calls `read` with each row, for results that may be larger than the memory.
+    pub(crate) fn stream<E: From<StoreError>>(
+        &self,
+        sql: &str,
+        values: &[SqlValue<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.stream_while(sql, values, |row| read(row).map(|()| true))
     }
 
     /// Whether there is a row.
@@ -122,7 +170,7 @@ impl Sql {
     }
 
     pub(crate) fn dialect(&self) -> Dialect {
-        self.dialect
+        self.driver.dialect()
     }
 
     /// Makes a query use an index, where the planner would choose a worse one.
@@ -130,7 +178,19 @@ impl Sql {
         self.dialect().index(name)
     }
 
-    pub(crate) fn error(&self, cause: sqlite::DriverError) -> StoreError {
-        StoreError::at(&self.location, cause)
+    pub(crate) fn error(&self, cause: impl Into<DriverError>) -> StoreError {
+        StoreError::at(&self.location, cause.into())
+    }
+}
+
+/// An error of the driver or of the caller's own work.
+enum StreamError<E> {
+    Driver(postgres::PostgresError),
+    Caller(E),
+}
+
+impl<E> From<postgres::PostgresError> for StreamError<E> {
+    fn from(cause: postgres::PostgresError) -> Self {
+        Self::Driver(cause)
     }
 }

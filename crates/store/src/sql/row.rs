@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use rethread_model::{NativeKey, Timestamp};
 
-use super::sqlite::{self, DriverRow};
+use super::driver::DriverRow;
 use super::{OwnedValue, Sql, SqlValue};
 use crate::{SessionNumber, StoreError};
 
@@ -19,13 +19,13 @@ pub(super) struct ColumnPositions {
 /// One row of a result. A value of another type than asked for means that the store is damaged: all tables are strict.
 pub(crate) struct Row<'r> {
     sql: &'r Sql,
-    driver: &'r DriverRow<'r>,
+    driver: DriverRow<'r>,
     columns: &'r ColumnPositions,
     next: Cell<usize>,
 }
 
 impl<'r> Row<'r> {
-    pub(super) fn new(sql: &'r Sql, row: &'r DriverRow<'r>, columns: &'r ColumnPositions) -> Self {
+    pub(super) fn new(sql: &'r Sql, row: DriverRow<'r>, columns: &'r ColumnPositions) -> Self {
         Self { sql, driver: row, columns, next: Cell::new(0) }
     }
 
@@ -105,6 +105,7 @@ impl<'r> Row<'r> {
         Ok(match self.value(at)? {
             SqlValue::Null => OwnedValue::Null,
             SqlValue::Int(number) => OwnedValue::Int(number),
+            SqlValue::Bool(flag) => OwnedValue::Int(flag.into()),
             SqlValue::Text(text) => OwnedValue::Text(text.to_owned()),
             SqlValue::Bytes(bytes) => OwnedValue::Bytes(bytes.to_vec()),
         })
@@ -129,11 +130,11 @@ impl<'r> Row<'r> {
     }
 
     fn value(&self, at: usize) -> Result<SqlValue<'r>, StoreError> {
-        sqlite::value(self.driver, at).map_err(|cause| self.sql.error(cause))
+        self.driver.value(at).map_err(|cause| self.sql.error(cause))
     }
 
     fn unexpected(&self, at: usize) -> StoreError {
-        self.sql.error(sqlite::unexpected_value(self.driver, at))
+        self.sql.error(self.driver.unexpected_value(at))
     }
 
     fn position(&self, name: &'static str) -> Result<usize, StoreError> {
@@ -144,7 +145,7 @@ impl<'r> Row<'r> {
         let found = if let Some(found) = found {
             found
         } else {
-            let at = sqlite::position(self.driver, name).map_err(|cause| self.sql.error(cause))?;
+            let at = self.driver.position(name).map_err(|cause| self.sql.error(cause))?;
             known.push((name, at));
             known.len() - 1
         };

@@ -1,54 +1,105 @@
 //! Creates the schema in a new database, migrates an older one and refuses a newer one.
 
-use super::Sql;
-use super::sqlite::{Connection, DriverError, corrupt};
+use super::sqlite::{Connection, corrupt};
+use super::{Driver, Sql};
 use crate::StoreError;
 
-/// The steps to the present schema, each with the version it leads to. The first creates a new database. Databases
-/// from before it belong to builds that were never released: they are replaced, and what they hold is carried over.
-const MIGRATIONS: [(i64, &str); 3] = [
-    (13, include_str!("../../migrations/sqlite/0013-schema.sql")),
-    (14, include_str!("../../migrations/sqlite/0014-drop-triggers.sql")),
-    (15, include_str!("../../migrations/sqlite/0015-held-injections.sql")),
-];
+/// One step to the present schema. Both databases get the same tables and columns.
+#[derive(Debug)]
+pub(crate) struct Migration {
+    /// The version it leads to.
+    pub(crate) version: i64,
+    sqlite: &'static str,
+    pub(crate) postgres: &'static str,
+}
 
-/// Stored as `user_version`; 0 is a new, empty file.
-const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
+macro_rules! migrations {
+    ($($version:literal: $name:literal),* $(,)?) => {
+        [$(Migration {
+            version: $version,
+            sqlite: include_str!(concat!("../../migrations/sqlite/", $name, ".sql")),
+            postgres: include_str!(concat!("../../migrations/postgres/", $name, ".sql")),
+        }),*]
+    };
+}
+
+/// The steps to the present schema. The first creates a new database. Files from before it belong to builds that were
+/// never released: they are replaced, and what they hold is carried over.
+pub(crate) const MIGRATIONS: [Migration; 3] = migrations! {
+    13: "0013-schema",
+    14: "0014-drop-triggers",
+    15: "0015-held-injections",
+};
+
+/// Stored as `user_version` in a file, in `schema_version` on a server; 0 is a new, empty database.
+const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 
 impl Sql {
-    /// Creates or migrates the schema, in one transaction. Several processes may open a file at once: the first does
-    /// it, the others find it done.
+    /// Creates or migrates the schema of a file, in one transaction. Several processes may open a file at once: the
+    /// first does it, the others find it done. On a server an administrator migrates, because other nodes use it.
     pub(crate) fn migrate(&self) -> Result<(), StoreError> {
-        if self.checked_version()? == SCHEMA_VERSION {
+        let version = self.checked_version()?;
+        if version == SCHEMA_VERSION {
             return Ok(());
         }
+        let Driver::Sqlite(connection) = &self.driver else {
+            let path = self.location().path().to_owned();
+            return Err(StoreError::NotMigrated { path, found: version, known: SCHEMA_VERSION });
+        };
         let transaction = self.begin()?;
         let version = self.checked_version()?;
-        let is_empty = || objects(self.connection()).map(|objects| objects.is_empty());
+        let is_empty = || objects(connection).map(|objects| objects.is_empty());
         if version == 0 && !is_empty().map_err(|cause| self.error(cause))? {
             return Err(self.error(corrupt("the schema version is missing")));
         }
-        let migrate = || {
-            run_migrations(self.connection(), version, SCHEMA_VERSION)?;
-            self.connection().pragma_update(None, "user_version", SCHEMA_VERSION)?;
-            transaction.commit()
-        };
-        migrate().map_err(|cause| self.error(cause))
+        run_migrations(connection, version, SCHEMA_VERSION).map_err(|cause| self.error(cause))?;
+        let written = connection.pragma_update(None, "user_version", SCHEMA_VERSION);
+        written.map_err(|cause| self.error(cause))?;
+        transaction.commit().map_err(|cause| self.error(cause))
     }
 
     /// Whether the schema is there, for a reader, which must not create or migrate it. No migration so far changed what
-    /// readers read.
+    /// readers read; on a server nodes of several versions run at once, so that each needs its own.
     pub(super) fn is_set_up(&self) -> Result<bool, StoreError> {
-        Ok(self.checked_version()? != 0)
+        let (version, known) = (self.checked_version()?, SCHEMA_VERSION);
+        if matches!(self.driver, Driver::Postgres(_)) && version != 0 && version != known {
+            let path = self.location().path().to_owned();
+            return Err(StoreError::NotMigrated { path, found: version, known });
+        }
+        Ok(version != 0)
     }
 
     pub(crate) fn schema_version(&self) -> Result<i64, StoreError> {
-        version(self.connection()).map_err(|cause| self.error(cause))
+        match &self.driver {
+            Driver::Sqlite(connection) => version(connection).map_err(|cause| self.error(cause)),
+            Driver::Postgres(session) => session.server().schema_version().map_err(|cause| self.error(cause)),
+        }
     }
 
     /// Whether the tables are as they were created.
     pub(crate) fn is_schema_intact(&self) -> Result<bool, StoreError> {
-        is_intact(self.connection()).map_err(|cause| self.error(cause))
+        match &self.driver {
+            Driver::Sqlite(connection) => is_intact(connection).map_err(|cause| self.error(cause)),
+            Driver::Postgres(_) => self.has_all_columns(),
+        }
+    }
+
+    /// Whether every table has the columns that it has in a file.
+    fn has_all_columns(&self) -> Result<bool, StoreError> {
+        let expected = || -> rusqlite::Result<Vec<_>> {
+            let own = Connection::open_in_memory()?;
+            create(&own)?;
+            let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+            let tables: Vec<String> =
+                own.prepare(tables)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            tables.into_iter().map(|table| Ok((super::sqlite::catalog(&own, &table)?, table))).collect()
+        };
+        for (columns, table) in expected().map_err(|cause| self.error(cause))? {
+            if self.catalog(&table)? != columns {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn checked_version(&self) -> Result<i64, StoreError> {
@@ -56,40 +107,40 @@ impl Sql {
         let path = self.location().path().to_owned();
         match found {
             _ if found > known => Err(StoreError::Newer { path, found, known }),
-            _ if found != 0 && found < MIGRATIONS[0].0 => Err(StoreError::Outdated { path, found, known }),
+            _ if found != 0 && found < MIGRATIONS[0].version => Err(StoreError::Outdated { path, found, known }),
             _ => Ok(found),
         }
     }
 }
 
-/// Creates the present schema in an empty database.
-pub(crate) fn create(connection: &Connection) -> Result<(), DriverError> {
+/// Creates the present schema in an empty file.
+pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     run_migrations(connection, 0, SCHEMA_VERSION)
 }
 
-/// Whether the tables match the version of the database. With an unknown version, they must not be those of the present
+/// Whether the tables match the version of the file. With an unknown version, they must not be those of the present
 /// one.
-pub(crate) fn is_intact(connection: &Connection) -> Result<bool, DriverError> {
+pub(crate) fn is_intact(connection: &Connection) -> rusqlite::Result<bool> {
     // Version and tables belong to the same state, even if another process migrates the store right now.
     let _snapshot = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
     let found = version(connection)?;
-    let is_known = MIGRATIONS.iter().any(|(version, _)| *version == found);
+    let is_known = MIGRATIONS.iter().any(|migration| migration.version == found);
     let own = Connection::open_in_memory()?;
     run_migrations(&own, 0, if is_known { found } else { SCHEMA_VERSION })?;
     Ok(is_known == (objects(connection)? == objects(&own)?))
 }
 
-fn run_migrations(connection: &Connection, from: i64, to: i64) -> Result<(), DriverError> {
-    let steps = MIGRATIONS.iter().filter(|(version, _)| (from + 1..=to).contains(version));
-    steps.map(|(_, sql)| *sql).try_for_each(|sql| connection.execute_batch(sql))
+fn run_migrations(connection: &Connection, from: i64, to: i64) -> rusqlite::Result<()> {
+    let steps = MIGRATIONS.iter().filter(|migration| (from + 1..=to).contains(&migration.version));
+    steps.map(|migration| migration.sqlite).try_for_each(|sql| connection.execute_batch(sql))
 }
 
 /// Names and definitions of all tables, indexes and triggers. SQLite's own statistics do not count.
-fn objects(connection: &Connection) -> Result<Vec<(String, Option<String>)>, DriverError> {
+fn objects(connection: &Connection) -> rusqlite::Result<Vec<(String, Option<String>)>> {
     let sql = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY name";
     connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-fn version(connection: &Connection) -> Result<i64, DriverError> {
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }

@@ -2,6 +2,7 @@
 //!
 //! No other file but those of `salvage`, which read broken files, uses the SQLite library.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,9 +11,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, ErrorCode, OpenFlags, ToSql, TransactionBehavior};
 
-pub(crate) use rusqlite::{Connection, Error as DriverError, Row as DriverRow, Transaction};
+pub(crate) use rusqlite::Connection;
+use rusqlite::{Error as SqliteError, Row as SqliteRow, Transaction};
 
-use super::{Dialect, Sql, SqlValue};
+use super::driver::{CatalogColumn, DriverErrorKind};
+use super::value::text_without_nul;
+use super::{Driver, Sql, SqlValue};
 use crate::open::Durability;
 use crate::{StoreError, StoreLocation};
 
@@ -26,50 +30,30 @@ const MAX_IDLE_LOG_BYTES: u64 = 64 << 20;
 /// Rewriting takes as long as copying the file, so it has to be worth it: this share of the pages must be unused.
 const MIN_UNUSED_SHARE: f64 = 0.2;
 
-/// What went wrong, as far as the store makes a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DriverErrorKind {
-    Locked,
-    Disk,
-    Corrupt,
-    /// A column holds what no write could have put there: all tables are strict.
-    UnexpectedValue,
-    Constraint,
-    Other,
-}
-
-/// A column of a table, as the catalog describes it.
-#[derive(Clone, Debug)]
-pub(crate) struct CatalogColumn {
-    pub(crate) name: String,
-    /// `INTEGER`, `TEXT` or `BLOB`.
-    pub(crate) kind: String,
-    /// Whether a row needs a value for it.
-    pub(crate) is_required: bool,
-    /// Its place in the primary key, from 1; 0 if it is not part of it.
-    pub(crate) key_place: i64,
-}
-
 impl Sql {
     /// Opens an existing file for writing.
-    pub(crate) fn open(location: &StoreLocation, space: Space) -> Result<Self, StoreError> {
+    pub(super) fn open_file(location: &StoreLocation, space: Space) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(location.path(), flags);
-        let connection = connection.map_err(|cause| StoreError::at(location, cause))?;
-        Ok(Self { connection, space, location: location.clone(), dialect: Dialect::Sqlite })
+        let connection = connection.map_err(|cause| StoreError::at(location, cause.into()))?;
+        Ok(Self { driver: Driver::Sqlite(connection), space, location: location.clone() })
     }
 
     /// Opens an existing file for reading. On a read-only file system SQLite cannot create its side files: then the
     /// file is read as it is, without locks. `None` if it is not set up yet.
-    pub(crate) fn open_read_only(
+    pub(super) fn open_file_read_only(
         location: &StoreLocation,
         space: &Space,
         timeout: Duration,
     ) -> Result<Option<Self>, StoreError> {
         let open = |connect: fn(&StoreLocation) -> rusqlite::Result<Connection>| {
-            let connection = connect(location).map_err(|cause| StoreError::at(location, cause))?;
-            let sql = Self { connection, space: space.clone(), location: location.clone(), dialect: Dialect::Sqlite };
-            sql.prepare_to_read(timeout).map_err(|cause| sql.error(cause))?;
+            let connect = || {
+                let connection = connect(location)?;
+                prepare_to_read(&connection, timeout)?;
+                Ok(connection)
+            };
+            let connection = connect().map_err(|cause: SqliteError| StoreError::at(location, cause.into()))?;
+            let sql = Self { driver: Driver::Sqlite(connection), space: space.clone(), location: location.clone() };
             Ok(sql.is_set_up()?.then_some(sql))
         };
         match open(connect_live) {
@@ -77,151 +61,124 @@ impl Sql {
             other => other,
         }
     }
+}
 
-    pub(crate) fn location(&self) -> &StoreLocation {
-        &self.location
-    }
+pub(super) fn prepare_to_write(
+    connection: &Connection,
+    timeout: Duration,
+    durability: Durability,
+) -> rusqlite::Result<()> {
+    connection.busy_timeout(timeout)?;
+    prepare_statements(connection)?;
+    connection.execute_batch(&format!(
+        "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;
+         PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}; PRAGMA journal_size_limit = {MAX_IDLE_LOG_BYTES};"
+    ))?;
+    set_durability(connection, durability)
+}
 
-    pub(crate) fn prepare_to_write(&self, timeout: Duration, durability: Durability) -> Result<(), StoreError> {
-        let prepare = || {
-            self.connection.busy_timeout(timeout)?;
-            prepare_statements(&self.connection)?;
-            self.connection.execute_batch(&format!(
-                "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;
-                 PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}; PRAGMA journal_size_limit = {MAX_IDLE_LOG_BYTES};"
-            ))?;
-            self.connection.execute_batch(durability_pragmas(durability))
-        };
-        prepare().map_err(|cause| self.error(cause))
-    }
+fn prepare_to_read(connection: &Connection, timeout: Duration) -> rusqlite::Result<()> {
+    connection.busy_timeout(timeout)?;
+    prepare_statements(connection)?;
+    connection.execute_batch("PRAGMA query_only = ON;")
+}
 
-    fn prepare_to_read(&self, timeout: Duration) -> rusqlite::Result<()> {
-        self.connection.busy_timeout(timeout)?;
-        prepare_statements(&self.connection)?;
-        self.connection.execute_batch("PRAGMA query_only = ON;")
-    }
+/// What commits promise from now on.
+pub(super) fn set_durability(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    connection.execute_batch(durability_pragmas(durability))
+}
 
-    /// What commits promise from now on.
-    pub(crate) fn set_durability(&self, durability: Durability) -> Result<(), StoreError> {
-        self.batch(durability_pragmas(durability))
-    }
+/// Overwrites the bytes of rows that are deleted from now on.
+pub(super) fn set_secure_delete(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("PRAGMA secure_delete = ON;")
+}
 
-    /// Overwrites the bytes of rows that are deleted from now on.
-    pub(crate) fn set_secure_delete(&self) -> Result<(), StoreError> {
-        self.batch("PRAGMA secure_delete = ON;")
-    }
+/// Moves the log into the database only when it has that many pages, 0 for never, and not on close.
+pub(super) fn delay_checkpoints(connection: &Connection, pages: u32) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.execute_batch(&format!("PRAGMA wal_autocheckpoint = {pages};"))
+}
 
-    /// Moves the log into the database only when it has that many pages, 0 for never, and not on close.
-    pub(crate) fn delay_checkpoints(&self, pages: u32) -> Result<(), StoreError> {
-        let delayed = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
-        delayed.map_err(|cause| self.error(cause))?;
-        self.batch(&format!("PRAGMA wal_autocheckpoint = {pages};"))
-    }
+/// Starts a transaction that holds the write lock.
+pub(super) fn begin(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
+    Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+}
 
-    pub(crate) fn set_timeout(&self, timeout: Duration) -> Result<(), StoreError> {
-        self.connection.busy_timeout(timeout).map_err(|cause| self.error(cause))
-    }
+/// Starts a transaction that only reads; `None` if there is one already.
+pub(super) fn begin_reading(connection: &Connection) -> rusqlite::Result<Option<Transaction<'_>>> {
+    connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()
+}
 
-    /// Starts a transaction that holds the write lock.
-    pub(crate) fn begin(&self) -> Result<Transaction<'_>, StoreError> {
-        let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
-        begun.map_err(|cause| self.error(cause))
-    }
+pub(super) fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
+    pragma(connection, "data_version")
+}
 
-    /// Starts a transaction that only reads; `None` if there is one already.
-    pub(crate) fn begin_reading(&self) -> Result<Option<Transaction<'_>>, StoreError> {
-        let is_free = self.connection.is_autocommit();
-        let begun = is_free.then(|| self.connection.unchecked_transaction()).transpose();
-        begun.map_err(|cause| self.error(cause))
+/// Gives unused pages back to the file system, if there are many.
+pub(super) fn compact(connection: &Connection) -> rusqlite::Result<()> {
+    let unused = pragma(connection, "freelist_count")? as f64;
+    if unused < pragma(connection, "page_count")? as f64 * MIN_UNUSED_SHARE {
+        return Ok(());
     }
+    wipe(connection).map(drop)
+}
 
-    /// A number that changes when another connection commits. Only comparable while this connection is open.
-    pub(crate) fn data_version(&self) -> Result<i64, StoreError> {
-        self.pragma("data_version")
-    }
+/// Rewrites the file without deleted bytes and empties the log. False if another process still reads the log.
+pub(super) fn wipe(connection: &Connection) -> rusqlite::Result<bool> {
+    // The copy may be larger than the memory.
+    connection.execute_batch("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY;")?;
+    let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
+    Ok(busy == 0)
+}
 
-    /// Gives unused pages back to the file system, if there are many.
-    pub(crate) fn compact(&self) -> Result<(), StoreError> {
-        if (self.pragma("freelist_count")? as f64) < self.pragma("page_count")? as f64 * MIN_UNUSED_SHARE {
-            return Ok(());
-        }
-        self.wipe().map(drop)
-    }
+/// What is wrong with the file.
+pub(super) fn file_problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare("PRAGMA integrity_check")?;
+    let mut problems: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    problems.retain(|problem| problem != "ok");
+    Ok(problems)
+}
 
-    /// Rewrites the file without deleted bytes and empties the log. False if another process still reads the log.
-    pub(crate) fn wipe(&self) -> Result<bool, StoreError> {
-        // The copy may be larger than the memory.
-        self.batch("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY;")?;
-        let busy = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-        busy.map(|busy| busy == 0).map_err(|cause| self.error(cause))
-    }
+/// The columns of a table, in order.
+pub(super) fn catalog(connection: &Connection, table: &str) -> rusqlite::Result<Vec<CatalogColumn>> {
+    let sql = "SELECT name, type, \"notnull\" AND dflt_value IS NULL, pk FROM pragma_table_info(?1)";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([table], |row| {
+        let (name, kind) = (row.get(0)?, row.get(1)?);
+        Ok(CatalogColumn { name, kind, is_required: row.get(2)?, key_place: row.get(3)? })
+    })?;
+    rows.collect()
+}
 
-    /// What is wrong with the file.
-    pub(crate) fn file_problems(&self) -> Result<Vec<String>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<String>> {
-            self.connection.prepare("PRAGMA integrity_check")?.query_map([], |row| row.get(0))?.collect()
-        };
-        let mut problems = read().map_err(|cause| self.error(cause))?;
-        problems.retain(|problem| problem != "ok");
-        Ok(problems)
-    }
+/// Runs a statement and returns how many rows it changed.
+pub(super) fn change(
+    connection: &Connection,
+    space: &str,
+    sql: &str,
+    values: &[SqlValue<'_>],
+) -> Result<u64, SqliteError> {
+    prepare(connection, space, sql, values)?.raw_execute().map(|rows| rows as u64)
+}
 
-    /// The columns of a table, in order.
-    pub(crate) fn catalog(&self, table: &str) -> Result<Vec<CatalogColumn>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<CatalogColumn>> {
-            let sql = "SELECT name, type, \"notnull\" AND dflt_value IS NULL, pk FROM pragma_table_info(?1)";
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let rows = statement.query_map([table], |row| {
-                let (name, kind) = (row.get(0)?, row.get(1)?);
-                Ok(CatalogColumn { name, kind, is_required: row.get(2)?, key_place: row.get(3)? })
-            })?;
-            rows.collect()
-        };
-        read().map_err(|cause| self.error(cause))
+pub(super) fn prepare<'c>(
+    connection: &'c Connection,
+    space: &str,
+    sql: &str,
+    values: &[SqlValue<'_>],
+) -> Result<CachedStatement<'c>, SqliteError> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let expected = statement.parameter_count();
+    if expected != values.len() + 1 {
+        return Err(SqliteError::InvalidParameterCount(values.len() + 1, expected));
     }
+    statement.raw_bind_parameter(1, space)?;
+    for (value, at) in values.iter().zip(2_usize..) {
+        statement.raw_bind_parameter(at, value)?;
+    }
+    Ok(statement)
+}
 
-    /// The columns of a table's primary key, in key order.
-    pub(crate) fn primary_key(&self, table: &str) -> Result<Vec<String>, StoreError> {
-        let mut columns = self.catalog(table)?;
-        columns.retain(|column| column.key_place > 0);
-        columns.sort_by_key(|column| column.key_place);
-        Ok(columns.into_iter().map(|column| column.name).collect())
-    }
-
-    /// The error for a row that must exist.
-    pub(crate) fn missing_row(&self) -> StoreError {
-        self.error(DriverError::QueryReturnedNoRows)
-    }
-
-    pub(crate) fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
-    /// Like [`Sql::change`], with the error of the driver.
-    pub(crate) fn try_change(&self, sql: &str, values: &[SqlValue<'_>]) -> Result<u64, DriverError> {
-        self.prepare(sql, values)?.raw_execute().map(|rows| rows as u64)
-    }
-
-    pub(super) fn prepare(&self, sql: &str, values: &[SqlValue<'_>]) -> Result<CachedStatement<'_>, DriverError> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let expected = statement.parameter_count();
-        if expected != values.len() + 1 {
-            return Err(DriverError::InvalidParameterCount(values.len() + 1, expected));
-        }
-        statement.raw_bind_parameter(1, self.space.as_str())?;
-        for (value, at) in values.iter().zip(2_usize..) {
-            statement.raw_bind_parameter(at, value)?;
-        }
-        Ok(statement)
-    }
-
-    fn batch(&self, sql: &str) -> Result<(), StoreError> {
-        self.connection.execute_batch(sql).map_err(|cause| self.error(cause))
-    }
-
-    fn pragma(&self, name: &str) -> Result<i64, StoreError> {
-        self.connection.pragma_query_value(None, name, |row| row.get(0)).map_err(|cause| self.error(cause))
-    }
+fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, name, |row| row.get(0))
 }
 
 impl ToSql for SqlValue<'_> {
@@ -229,37 +186,41 @@ impl ToSql for SqlValue<'_> {
         Ok(ToSqlOutput::Borrowed(match *self {
             SqlValue::Null => ValueRef::Null,
             SqlValue::Int(number) => ValueRef::Integer(number),
-            SqlValue::Text(text) => ValueRef::Text(text.as_bytes()),
+            SqlValue::Bool(flag) => ValueRef::Integer(flag.into()),
+            SqlValue::Text(text) => match text_without_nul(text) {
+                Cow::Borrowed(text) => ValueRef::Text(text.as_bytes()),
+                Cow::Owned(text) => return Ok(ToSqlOutput::Owned(text.into())),
+            },
             SqlValue::Bytes(bytes) => ValueRef::Blob(bytes),
         }))
     }
 }
 
-pub(super) fn position(row: &DriverRow<'_>, name: &str) -> Result<usize, DriverError> {
+pub(super) fn position(row: &SqliteRow<'_>, name: &str) -> Result<usize, SqliteError> {
     row.as_ref().column_index(name)
 }
 
-pub(super) fn value<'r>(row: &'r DriverRow<'_>, at: usize) -> Result<SqlValue<'r>, DriverError> {
+pub(super) fn value<'r>(row: &'r SqliteRow<'_>, at: usize) -> Result<SqlValue<'r>, SqliteError> {
     match row.get_ref(at)? {
         ValueRef::Null => Ok(SqlValue::Null),
         ValueRef::Integer(number) => Ok(SqlValue::Int(number)),
         ValueRef::Text(text) => {
-            std::str::from_utf8(text).map(SqlValue::Text).map_err(|cause| DriverError::Utf8Error(at, cause))
+            std::str::from_utf8(text).map(SqlValue::Text).map_err(|cause| SqliteError::Utf8Error(at, cause))
         }
         ValueRef::Blob(bytes) => Ok(SqlValue::Bytes(bytes)),
         ValueRef::Real(_) => Err(unexpected_value(row, at)),
     }
 }
 
-pub(super) fn unexpected_value(row: &DriverRow<'_>, at: usize) -> DriverError {
+pub(super) fn unexpected_value(row: &SqliteRow<'_>, at: usize) -> SqliteError {
     let name = row.as_ref().column_name(at).unwrap_or_default().to_owned();
     match row.get_ref(at) {
-        Ok(value) => DriverError::InvalidColumnType(at, name, value.data_type()),
+        Ok(value) => SqliteError::InvalidColumnType(at, name, value.data_type()),
         Err(cause) => cause,
     }
 }
 
-pub(crate) fn error_kind(cause: &DriverError) -> DriverErrorKind {
+pub(crate) fn error_kind(cause: &SqliteError) -> DriverErrorKind {
     match cause.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DriverErrorKind::Locked,
         Some(
@@ -272,18 +233,18 @@ pub(crate) fn error_kind(cause: &DriverError) -> DriverErrorKind {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DriverErrorKind::Corrupt,
         Some(ErrorCode::ConstraintViolation) => DriverErrorKind::Constraint,
         _ => match cause {
-            DriverError::FromSqlConversionFailure(..)
-            | DriverError::InvalidColumnType(..)
-            | DriverError::IntegralValueOutOfRange(..)
-            | DriverError::Utf8Error(..) => DriverErrorKind::UnexpectedValue,
+            SqliteError::FromSqlConversionFailure(..)
+            | SqliteError::InvalidColumnType(..)
+            | SqliteError::IntegralValueOutOfRange(..)
+            | SqliteError::Utf8Error(..) => DriverErrorKind::UnexpectedValue,
             _ => DriverErrorKind::Other,
         },
     }
 }
 
 /// An error that says what is broken.
-pub(super) fn corrupt(message: &str) -> DriverError {
-    DriverError::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), Some(message.to_owned()))
+pub(super) fn corrupt(message: &str) -> SqliteError {
+    SqliteError::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), Some(message.to_owned()))
 }
 
 /// `fullfsync` makes macOS flush the drive, too.

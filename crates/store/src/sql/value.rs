@@ -1,5 +1,7 @@
 //! The values of statements and rows, independent of the database.
 
+use std::borrow::Cow;
+
 use rethread_model::{Agent, NativeKey, Timestamp};
 
 use crate::{SessionNumber, TranscriptNumber};
@@ -9,6 +11,7 @@ use crate::{SessionNumber, TranscriptNumber};
 pub(crate) enum SqlValue<'a> {
     Null,
     Int(i64),
+    Bool(bool),
     Text(&'a str),
     Bytes(&'a [u8]),
 }
@@ -20,6 +23,12 @@ pub(crate) enum OwnedValue {
     Int(i64),
     Text(String),
     Bytes(Vec<u8>),
+}
+
+/// The text without NUL characters, which PostgreSQL cannot store. Left out of every database, so that all answer the
+/// same.
+pub(super) fn text_without_nul(text: &str) -> Cow<'_, str> {
+    if text.as_bytes().contains(&0) { text.replace('\0', "").into() } else { text.into() }
 }
 
 /// A column with its value, for a row to be written.
@@ -60,11 +69,16 @@ as_int! {
     i64: |number| number,
     i32: i64::from,
     u64: |number| number as i64,
-    bool: i64::from,
     Timestamp: Timestamp::as_millis,
     NativeKey: NativeKey::as_stored,
     SessionNumber: |number: SessionNumber| number.0,
     TranscriptNumber: |number: TranscriptNumber| number.0,
+}
+
+impl AsValue for bool {
+    fn as_value(&self) -> SqlValue<'_> {
+        SqlValue::Bool(*self)
+    }
 }
 
 impl AsValue for str {

@@ -1,0 +1,200 @@
+//! A server and its open connections. A store holds one only during a statement or a transaction.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use postgres::{Client, NoTls, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::address::{InvalidStoreUrl, Protection, ServerAddress};
+use super::error::PostgresError;
+use super::{statements, tls};
+use crate::sql::DriverErrorKind;
+
+/// How long a caller waits for a connection that others use.
+const POOL_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a server that was reachable before is tried again, such as while it restarts after a crash.
+const RECONNECT_FOR: Duration = Duration::from_secs(15);
+/// Pause between two attempts; doubled up to the maximum.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
+/// An idle connection is closed after this long.
+const MAX_IDLE: Duration = Duration::from_mins(5);
+/// Set on every connection: no needless messages, and a client that
+/// hangs in a transaction does not block a space for long.
+const SESSION_SETTINGS: &str = "SET client_min_messages = warning; \
+    SET idle_in_transaction_session_timeout = '120s'; SET lock_timeout = '60s'; SET jit = off";
+
+/// A PostgreSQL server with the database that holds the store.
+pub(crate) struct Server {
+    address: ServerAddress,
+    tls: Option<MakeRustlsConnect>,
+    max_connections: usize,
+    pool: Mutex<Pool>,
+    returned: Condvar,
+    was_reachable: AtomicBool,
+    reconnects: AtomicU64,
+    next_writer: AtomicU64,
+    /// The version of the schema and when it was read.
+    pub(super) schema: Mutex<Option<(i64, Instant)>>,
+    pub(super) changes: super::listen::KnownChanges,
+}
+
+#[derive(Default)]
+struct Pool {
+    idle: Vec<PooledClient>,
+    /// Connections that exist, idle or in use.
+    open: usize,
+}
+
+/// Numbers of the pool, for metrics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolStatus {
+    /// Connections that exist.
+    pub open: usize,
+    /// Of these, not in use now.
+    pub idle: usize,
+    /// Most that may exist.
+    pub limit: usize,
+    /// Connections that were opened after the first one, because more were needed or some were lost.
+    pub reconnects: u64,
+}
+
+/// A connection with its prepared statements.
+pub(crate) struct PooledClient {
+    pub(super) client: Client,
+    pub(super) statements: HashMap<statements::StatementKey, Statement>,
+    /// Tells apart who committed what; see `transaction.rs`.
+    pub(super) writer: String,
+    used_at: Instant,
+}
+
+impl Server {
+    pub(crate) fn new(address: ServerAddress, max_connections: usize) -> Result<Self, InvalidStoreUrl> {
+        let tls = match &address.protection {
+            Protection::None => None,
+            Protection::VerifiedTls(roots) => Some(tls::connector(roots.as_deref())?),
+        };
+        Ok(Self {
+            address,
+            tls,
+            max_connections: max_connections.max(2),
+            pool: Mutex::default(),
+            returned: Condvar::new(),
+            was_reachable: AtomicBool::new(false),
+            reconnects: AtomicU64::new(0),
+            next_writer: AtomicU64::new(1),
+            schema: Mutex::default(),
+            changes: super::listen::KnownChanges::default(),
+        })
+    }
+
+    /// The address without its password.
+    pub(crate) fn shown(&self) -> &str {
+        &self.address.shown
+    }
+
+    pub(crate) fn pool_status(&self) -> PoolStatus {
+        let pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        PoolStatus {
+            open: pool.open,
+            idle: pool.idle.len(),
+            limit: self.max_connections,
+            reconnects: self.reconnects.load(Ordering::Relaxed),
+        }
+    }
+
+    /// A connection for the caller alone. Waits while all are in use, and for a server that restarts.
+    pub(super) fn checkout(&self) -> Result<PooledClient, PostgresError> {
+        let deadline = Instant::now() + POOL_TIMEOUT;
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            while let Some(client) = pool.idle.pop() {
+                if !client.client.is_closed() && client.used_at.elapsed() < MAX_IDLE {
+                    return Ok(client);
+                }
+                pool.open -= 1;
+            }
+            if pool.open < self.max_connections {
+                pool.open += 1;
+                break;
+            }
+            let wait = deadline.saturating_duration_since(Instant::now());
+            if wait.is_zero() {
+                return Err(PostgresError::PoolExhausted(self.max_connections));
+            }
+            pool = self.returned.wait_timeout(pool, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        drop(pool);
+        self.connect_with_retries().inspect_err(|_| self.forget_one())
+    }
+
+    /// Takes a connection back. One that is broken is closed.
+    pub(super) fn give_back(&self, mut client: PooledClient, is_usable: bool) {
+        if !is_usable || client.client.is_closed() {
+            self.forget_one();
+            return;
+        }
+        client.used_at = Instant::now();
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner).idle.push(client);
+        self.returned.notify_one();
+    }
+
+    fn forget_one(&self) {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner).open -= 1;
+        self.returned.notify_one();
+    }
+
+    fn connect_with_retries(&self) -> Result<PooledClient, PostgresError> {
+        let (start, mut pause) = (Instant::now(), FIRST_PAUSE);
+        loop {
+            match self.connect() {
+                Err(error)
+                    if self.was_reachable.load(Ordering::Relaxed)
+                        && error.kind() == DriverErrorKind::Unavailable
+                        && start.elapsed() < RECONNECT_FOR =>
+                {
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(MAX_PAUSE);
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Opens a connection beside the pool, for a listener.
+    pub(super) fn connect(&self) -> Result<PooledClient, PostgresError> {
+        let mut client = match &self.tls {
+            Some(tls) => self.address.config.connect(tls.clone())?,
+            None => self.address.config.connect(NoTls)?,
+        };
+        client.batch_execute(SESSION_SETTINGS)?;
+        if self.was_reachable.swap(true, Ordering::Relaxed) {
+            self.reconnects.fetch_add(1, Ordering::Relaxed);
+        }
+        let count = self.next_writer.fetch_add(1, Ordering::Relaxed);
+        let writer = format!("writer {}-{count}", process_key());
+        Ok(PooledClient { client, statements: HashMap::new(), writer, used_at: Instant::now() })
+    }
+}
+
+/// Differs between processes on all machines.
+fn process_key() -> &'static str {
+    static KEY: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    KEY.get_or_init(|| {
+        use std::hash::{BuildHasher, Hasher};
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        // The standard library seeds its hashes with random numbers of the operating system.
+        let random = std::collections::hash_map::RandomState::new().build_hasher().finish();
+        format!("{random:016x}{:08x}{:x}", now.subsec_nanos(), std::process::id())
+    })
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("address", &self.address.shown).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,60 @@
+//! Values of statements and rows, as PostgreSQL sends them in binary.
+
+use std::error::Error;
+
+use postgres::types::private::BytesMut;
+use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+
+use crate::sql::SqlValue;
+use crate::sql::value::text_without_nul;
+
+/// The type under which a value is sent. A null has none of its own: the server infers it.
+pub(super) fn type_of(value: SqlValue<'_>) -> Type {
+    match value {
+        SqlValue::Null => Type::UNKNOWN,
+        SqlValue::Int(_) => Type::INT8,
+        SqlValue::Bool(_) => Type::BOOL,
+        SqlValue::Text(_) => Type::TEXT,
+        SqlValue::Bytes(_) => Type::BYTEA,
+    }
+}
+
+impl ToSql for SqlValue<'_> {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match *self {
+            SqlValue::Null => return Ok(IsNull::Yes),
+            SqlValue::Int(number) => out.extend_from_slice(&number.to_be_bytes()),
+            SqlValue::Bool(flag) => out.extend_from_slice(&[flag.into()]),
+            SqlValue::Text(text) => out.extend_from_slice(text_without_nul(text).as_bytes()),
+            SqlValue::Bytes(bytes) => out.extend_from_slice(bytes),
+        }
+        Ok(IsNull::No)
+    }
+
+    // The types are those of `type_of`.
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+impl<'r> FromSql<'r> for SqlValue<'r> {
+    fn from_sql(kind: &Type, raw: &'r [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(match *kind {
+            Type::INT8 => SqlValue::Int(i64::from_be_bytes(raw.try_into()?)),
+            Type::INT4 => SqlValue::Int(i32::from_be_bytes(raw.try_into()?).into()),
+            Type::BOOL => SqlValue::Int((raw != [0]).into()),
+            Type::BYTEA => SqlValue::Bytes(raw),
+            _ => SqlValue::Text(std::str::from_utf8(raw)?),
+        })
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(SqlValue::Null)
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        matches!(*kind, Type::INT8 | Type::INT4 | Type::BOOL | Type::BYTEA | Type::TEXT | Type::VARCHAR | Type::NAME)
+    }
+}

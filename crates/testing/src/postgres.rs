@@ -1,0 +1,150 @@
+//! A PostgreSQL server for tests: started once per process, stopped with it. Tests share its database, each with a space
+//! of its own.
+
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rethread_store::StoreLocation;
+
+/// Points tests at a server that runs already: the address of an empty database, or one of an earlier test.
+const SERVER_VARIABLE: &str = "RETHREAD_TEST_PG";
+/// Set where a missing PostgreSQL is an error, such as in CI.
+const REQUIRED_VARIABLE: &str = "RETHREAD_REQUIRE_PG";
+/// An account without rights, for a server that refuses to run as root.
+const NOBODY: u32 = 65_534;
+const START_LIMIT: Duration = Duration::from_secs(60);
+/// Stops the server when the process that holds the other end of the pipe is gone, however it ended.
+const KEEPER: &str = r#"
+    "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=200 -c shared_buffers=64MB \
+        -c autovacuum_naptime=5s >"$2/log" 2>&1 &
+    read -r _
+    kill -QUIT $! 2>/dev/null
+    wait
+    rm -rf "$2"
+"#;
+
+/// A server for tests.
+#[derive(Debug)]
+pub struct TestPostgres {
+    url: String,
+    /// Holds the pipe that keeps the server alive.
+    _keeper: Option<Child>,
+}
+
+impl TestPostgres {
+    /// The server of this process; `None`, with a loud message, where PostgreSQL is not installed.
+    ///
+    /// # Panics
+    /// If it cannot be started, or is required and not installed.
+    pub fn shared() -> Option<&'static Self> {
+        static SERVER: OnceLock<Option<TestPostgres>> = OnceLock::new();
+        SERVER.get_or_init(Self::start).as_ref()
+    }
+
+    /// The address of its database.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The store in its database, with the schema.
+    pub fn location(&self) -> StoreLocation {
+        static LOCATION: OnceLock<StoreLocation> = OnceLock::new();
+        let open = || {
+            let location = StoreLocation::at_url(&self.url, None, Some(64)).unwrap();
+            location.migrate().unwrap();
+            location
+        };
+        LOCATION.get_or_init(open).clone()
+    }
+
+    fn start() -> Option<Self> {
+        if let Ok(url) = std::env::var(SERVER_VARIABLE) {
+            return Some(Self { url, _keeper: None });
+        }
+        let Some(programs) = find_programs() else {
+            assert!(
+                std::env::var_os(REQUIRED_VARIABLE).is_none(),
+                "{REQUIRED_VARIABLE} is set, but PostgreSQL is not installed"
+            );
+            // Past the test harness, which would hide it.
+            let _ = writeln!(
+                std::io::stderr(),
+                "\n*** SKIPPED: tests on PostgreSQL. Install it (initdb and postgres), or set {SERVER_VARIABLE}. ***\n"
+            );
+            return None;
+        };
+        Some(Self::start_own(&programs))
+    }
+
+    fn start_own(programs: &Path) -> Self {
+        let folder = tempfile::Builder::new().prefix("rethread-pg-").tempdir().unwrap().keep();
+        let is_root = folder.metadata().unwrap().uid() == 0;
+        if is_root {
+            chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let unprivileged = |program: &Path| {
+            let mut command = Command::new(program);
+            if is_root {
+                command.uid(NOBODY).gid(NOBODY);
+            }
+            command.current_dir(&folder).env("LC_ALL", "C.UTF-8");
+            command
+        };
+        let initdb = unprivileged(&programs.join("initdb"))
+            .args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--username=rethread", "-D"])
+            .arg(folder.join("data"))
+            .output()
+            .unwrap();
+        assert!(initdb.status.success(), "initdb: {}", String::from_utf8_lossy(&initdb.stderr));
+        let keeper = unprivileged(Path::new("/bin/sh"))
+            .args(["-c", KEEPER, "sh"])
+            .args([programs, &folder])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let url = format!("postgres:///postgres?host={}&user=rethread", folder.display());
+        wait_for_server(&url, &folder);
+        Self { url, _keeper: Some(keeper) }
+    }
+}
+
+/// A name for a space that no other test uses, also not on a server that is kept.
+pub fn new_space_name() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    format!("test-{:x}-{}-{}", now.as_nanos(), std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn wait_for_server(url: &str, folder: &Path) {
+    let start = Instant::now();
+    loop {
+        let migrated = StoreLocation::at_url(url, None, Some(2)).unwrap().migrate();
+        let Err(error) = migrated else { return };
+        if start.elapsed() > START_LIMIT {
+            let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+            panic!("the server did not start: {error:?}\n{log}");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The folder with `initdb` and `postgres`: of the newest version that is installed.
+fn find_programs() -> Option<PathBuf> {
+    let has_both = |folder: &PathBuf| folder.join("initdb").exists() && folder.join("postgres").exists();
+    let on_path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&on_path).find(has_both);
+    let installed = || {
+        let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+        let mut folders: Vec<PathBuf> = versions.filter_map(|entry| Some(entry.ok()?.path().join("bin"))).collect();
+        folders.retain(has_both);
+        folders.sort();
+        folders.pop()
+    };
+    on_path.or_else(installed)
+}
