@@ -49,11 +49,9 @@ mod sessions;
 mod sync;
 mod threads;
 
+use rethread_store::{AuthorizedSpace, ReadStore, Store, StoreLocation, Threads, WaitBudget};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use rethread_model::Space;
-use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
 
 use config::LiveConfig;
 use search::SearchCache;
@@ -139,6 +137,8 @@ pub struct Engine {
     environment: Environment,
     config: LiveConfig,
     folder: PathBuf,
+    /// Whose rows of the store are read and written.
+    space: AuthorizedSpace,
     /// The store and index snapshot of the last search, reused by the next one.
     search_cache: SearchCache,
     /// How long to wait for the store's lock. `None` means the default of [`Store`].
@@ -158,11 +158,18 @@ impl Engine {
             environment,
             config,
             folder,
+            space: AuthorizedSpace::local(),
             search_cache: SearchCache::default(),
             store_timeout: None,
             opened_at: std::time::SystemTime::now(),
             hook_wait: None,
         })
+    }
+
+    /// Works in another space than that of a single machine.
+    #[must_use]
+    pub fn with_space(self, space: AuthorizedSpace) -> Self {
+        Self { space, ..self }
     }
 
     /// Limits how long other processes are waited for in total, and waits neither for the disk nor for checkpoints. For
@@ -229,7 +236,7 @@ impl Engine {
 
     /// Opens the store for reading. `None` if there is none yet: reading neither creates nor changes it.
     fn reader(&self) -> Result<Option<ReadStore>, EngineError> {
-        Ok(ReadStore::open(&self.location(), &Space::local(), self.store_timeout)?)
+        Ok(ReadStore::open(&self.location(), &self.space, self.store_timeout)?)
     }
 
     /// Opens the store to read a session that a user names. Without a store, every session is unknown.
@@ -240,7 +247,7 @@ impl Engine {
     /// Opens the store for writing and creates it if there is none. Delivers the hook events that wait.
     fn writer(&self) -> Result<Store, EngineError> {
         self.ensure_home()?;
-        let (location, space) = (self.location(), Space::local());
+        let (location, space) = (self.location(), self.space.clone());
         let mut store = match (&self.hook_wait, self.store_timeout) {
             (Some(budget), _) => Store::open_low_latency(&location, space, budget.clone())?,
             (None, Some(timeout)) => Store::open_with_timeout(&location, space, timeout)?,

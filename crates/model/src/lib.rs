@@ -28,7 +28,7 @@ pub use change::{EntryOutline, EntryOwner, MessageUsage, NewEntry, SessionChange
 pub use entry::{Entry, EntryKind, EntryLocation, EntryRole};
 pub use episode::Episode;
 pub use fact::{Entity, EntityKind, Fact, FactState, Predicate, Trust};
-pub use id::{InvalidSessionId, NativeKey, SessionId, Space};
+pub use id::{InvalidSessionId, InvalidSpaceName, NativeKey, SessionId, Space};
 pub use name::{DerivedName, MAX_NAME_CHARS, NameSource, clean_title, fallback_name, is_greeting, short_id};
 pub use session::{Session, SessionCounts, SessionKind, SessionState, Tokens};
 pub use text::{

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use rethread_index::{
     IndexError, IndexLag, IndexProblem, IndexUpdate, IndexUpdater, LockWait, delete_index, index_lag, update_index,
 };
-use rethread_model::Space;
 use rethread_store::ReadStore;
 
 use crate::error::error_with_cause;
@@ -118,7 +117,7 @@ impl IndexService<'_> {
     }
 
     fn update_until_done(self, done: &AtomicBool) -> Result<IndexUpdate, IndexError> {
-        let Some(store) = ReadStore::open(&self.engine.location(), &Space::local(), None)? else {
+        let Some(store) = ReadStore::open(&self.engine.location(), &self.engine.space, None)? else {
             return Ok(IndexUpdate::UpToDate);
         };
         let Some(mut follower) = IndexUpdater::begin(&self.folder(), &store, LockWait::Skip)? else {

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use rethread_model::{
     Agent, Entry, EntryKind, EntryLocation, Episode, NativeKey, NewEntry, SessionChanges, SessionCounts, SessionKind,
-    Space, Timestamp,
+    Timestamp,
 };
-use rethread_store::{SessionKey, SessionNumber, SessionUpdate, Store, StoreLocation};
+use rethread_store::{AuthorizedSpace, SessionKey, SessionNumber, SessionUpdate, Store, StoreLocation};
 
 /// The session that most cases are about.
 pub(crate) const KEY: SessionKey<'_> = SessionKey { agent: Agent::Pi, external_id: "s" };
@@ -14,7 +14,7 @@ pub(crate) const KEY: SessionKey<'_> = SessionKey { agent: Agent::Pi, external_i
 /// Runs a case on each backend. Every call of `open` opens the same store, as another process would.
 pub(crate) fn on_each_backend(case: impl Fn(&dyn Fn() -> Store)) {
     let folder = tempfile::tempdir().unwrap();
-    case(&|| Store::open(&StoreLocation::in_folder(folder.path()), Space::local()).unwrap());
+    case(&|| Store::open(&StoreLocation::in_folder(folder.path()), AuthorizedSpace::local()).unwrap());
 }
 
 pub(crate) const fn millis(at: i64) -> Timestamp {

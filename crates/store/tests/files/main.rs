@@ -9,11 +9,11 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use rethread_model::{
-    Agent, Entry, EntryKind, EntryLocation, Episode, NativeKey, NewEntry, Session, SessionChanges, Space, Timestamp,
+    Agent, Entry, EntryKind, EntryLocation, Episode, NativeKey, NewEntry, Session, SessionChanges, Timestamp,
 };
 use rethread_store::{
-    HotMemoryRow, ReadStore, RereadKind, SessionFilter, SessionKey, SessionLabels, Store, StoreError, StoreLocation,
-    TextsOf,
+    AuthorizedSpace, HotMemoryRow, ReadStore, RereadKind, SessionFilter, SessionKey, SessionLabels, Store, StoreError,
+    StoreLocation, TextsOf,
 };
 
 const KEY: SessionKey<'_> = SessionKey { agent: Agent::Pi, external_id: "s" };
@@ -23,11 +23,11 @@ fn sessions(store: &ReadStore) -> Vec<Session> {
 }
 
 fn open(folder: &Path) -> Store {
-    Store::open(&StoreLocation::in_folder(folder), Space::local()).unwrap()
+    Store::open(&StoreLocation::in_folder(folder), AuthorizedSpace::local()).unwrap()
 }
 
 fn open_to_read(folder: &Path) -> ReadStore {
-    ReadStore::open(&StoreLocation::in_folder(folder), &Space::local(), None).unwrap().unwrap()
+    ReadStore::open(&StoreLocation::in_folder(folder), &AuthorizedSpace::local(), None).unwrap().unwrap()
 }
 
 fn add(store: &mut Store, external_id: &str, texts: &[&str]) {
@@ -97,7 +97,7 @@ fn reading_leaves_the_log_of_a_writer_alone() {
 fn there_is_nothing_to_read_before_a_store_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let location = StoreLocation::in_folder(folder.path());
-    assert!(ReadStore::open(&location, &Space::local(), None).unwrap().is_none());
+    assert!(ReadStore::open(&location, &AuthorizedSpace::local(), None).unwrap().is_none());
     assert!(files(folder.path()).is_empty());
 }
 
@@ -210,12 +210,12 @@ fn newer_or_damaged_file_is_refused_and_unchanged() {
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);
-    let opened = Store::open(&StoreLocation::at_path(&path), Space::local());
+    let opened = Store::open(&StoreLocation::at_path(&path), AuthorizedSpace::local());
     assert!(matches!(opened, Err(StoreError::Newer { found: 99, .. })), "{opened:?}");
     let damaged = folder.path().join("damaged.db");
     std::fs::write(&damaged, "this is not a database but long enough to look like a header of one").unwrap();
     let before = std::fs::read(&damaged).unwrap();
-    let opened = Store::open(&StoreLocation::at_path(&damaged), Space::local());
+    let opened = Store::open(&StoreLocation::at_path(&damaged), AuthorizedSpace::local());
     assert!(matches!(opened, Err(StoreError::Damaged { .. })), "{opened:?}");
     assert_eq!(std::fs::read(&damaged).unwrap(), before);
 }
@@ -227,7 +227,7 @@ fn a_database_of_a_development_build_is_refused_and_not_changed() {
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute_batch("CREATE TABLE life (space TEXT); PRAGMA user_version = 11;").unwrap();
     drop(connection);
-    let opened = Store::open(&StoreLocation::at_path(&path), Space::local());
+    let opened = Store::open(&StoreLocation::at_path(&path), AuthorizedSpace::local());
     assert!(matches!(opened, Err(StoreError::Outdated { found: 11, .. })), "{opened:?}");
     let connection = rusqlite::Connection::open(&path).unwrap();
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).unwrap();
