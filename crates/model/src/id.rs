@@ -67,7 +67,7 @@ impl fmt::Display for Space {
 }
 
 /// Whether a text is 1 to 64 lower-case letters, digits and dashes, with no dash at either end.
-fn is_dashed_name(text: &str) -> bool {
+pub(crate) fn is_dashed_name(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=MAX_NAME_LENGTH).contains(&text.len())
         && text.bytes().all(is_allowed)

@@ -81,7 +81,10 @@ pub use hot_memory::{HotMemoryRow, MemoryTiers};
 pub use ledger::{LedgerTotal, ModelSpending, PlannedRequest, SettledRequest};
 pub use lifecycle::{CloseKind, InjectionRow, LifecycleEvent, LifecycleRow, SessionKey};
 pub use location::StoreLocation;
-pub use members::AuthorizedSpace;
+pub use members::{
+    AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, InvalidToken, MemberError, MemberLimits, MemberRow, NewToken,
+    SignInError, SignedIn, SpaceRow, TokenProblem, TokenRow, TokenTerms, TokenText,
+};
 pub use open::WaitBudget;
 pub use other_sessions::{ActiveSession, EntriesSince, SessionPart};
 pub use pending_archives::PendingArchive;

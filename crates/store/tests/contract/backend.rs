@@ -17,6 +17,15 @@ pub(crate) fn on_each_backend(case: impl Fn(&dyn Fn() -> Store)) {
     case(&|| Store::open(&StoreLocation::in_folder(folder.path()), AuthorizedSpace::local()).unwrap());
 }
 
+/// Like [`on_each_backend`], for cases with several spaces: `open` takes the name of one.
+pub(crate) fn in_each_space(case: impl Fn(&dyn Fn(&str) -> Store)) {
+    let folder = tempfile::tempdir().unwrap();
+    case(&|space| {
+        let space = AuthorizedSpace::operator(space.parse().unwrap());
+        Store::open(&StoreLocation::in_folder(folder.path()), space).unwrap()
+    });
+}
+
 pub(crate) const fn millis(at: i64) -> Timestamp {
     Timestamp::from_millis(at)
 }

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use rethread_model::{
-    Agent, Entry, EntryKind, EntryLocation, Episode, NativeKey, NewEntry, Session, SessionChanges, Timestamp,
+    Agent, Entry, EntryKind, EntryLocation, Episode, NativeKey, NewEntry, Role, Session, SessionChanges, Timestamp,
 };
 use rethread_store::{
-    AuthorizedSpace, HotMemoryRow, ReadStore, RereadKind, SessionFilter, SessionKey, SessionLabels, Store, StoreError,
-    StoreLocation, TextsOf,
+    AuthorizedSpace, HotMemoryRow, MemberLimits, ReadStore, RereadKind, SessionFilter, SessionKey, SessionLabels,
+    SignInError, SignedIn, Store, StoreError, StoreLocation, TextsOf, TokenProblem, TokenTerms,
 };
 
 const KEY: SessionKey<'_> = SessionKey { agent: Agent::Pi, external_id: "s" };
@@ -260,7 +260,7 @@ fn a_store_of_the_previous_schema_is_read_as_it_is_and_migrated_in_place_when_wr
     drop(reader);
     assert_eq!(triggers(folder.path()), 11);
     let mut store = open(folder.path());
-    assert_eq!(store.statistics().unwrap().schema, 15);
+    assert_eq!(store.statistics().unwrap().schema, 16);
     assert_eq!(store.session_labels(KEY).unwrap().name.as_deref(), Some("old"));
     assert!(store.verify().unwrap().is_empty());
     assert_eq!(triggers(folder.path()), 0);
@@ -269,4 +269,33 @@ fn a_store_of_the_previous_schema_is_read_as_it_is_and_migrated_in_place_when_wr
     batch.save_session_labels(gone, &SessionLabels { name: Some("back".into()), task: None }).unwrap();
     batch.commit().unwrap();
     assert_eq!(store.session_labels(gone).unwrap(), SessionLabels::default(), "it stays forgotten");
+}
+
+#[test]
+fn the_file_holds_only_the_hash_of_a_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    let member = "alice".parse().unwrap();
+    let now = Timestamp::from_millis(1);
+    let token = store.add_member(&member, Role::Admin, MemberLimits::default(), TokenTerms::default(), now).unwrap();
+    drop(store);
+    let shown = token.text.reveal();
+    let (_, secret) = shown.rsplit_once('_').unwrap();
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(!holds(secret));
+    }
+    let location = StoreLocation::in_folder(folder.path());
+    let sign_in = |text: &str| SignedIn::by_token(&location, text, None, now);
+    assert_eq!(sign_in(&shown).unwrap().member, member);
+    let elsewhere = shown.replace("_local_", "_other_");
+    for (text, problem) in
+        [("", TokenProblem::Malformed), ("rt_local_x_y", TokenProblem::Malformed), (&elsewhere, TokenProblem::Unknown)]
+    {
+        assert!(matches!(sign_in(text), Err(SignInError::Rejected(found)) if found == problem), "{text}");
+    }
+    let empty = StoreLocation::in_folder(&folder.path().join("none"));
+    let missing = SignedIn::by_token(&empty, &shown, None, now);
+    assert!(matches!(missing, Err(SignInError::Rejected(TokenProblem::Unknown))), "there is no store");
 }
