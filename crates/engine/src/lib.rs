@@ -37,6 +37,7 @@ mod install;
 mod journal;
 mod lifecycle;
 mod maintenance;
+mod members;
 mod models;
 mod naming;
 mod paging;
@@ -49,7 +50,7 @@ mod sessions;
 mod sync;
 mod threads;
 
-use rethread_store::{AuthorizedSpace, ReadStore, Store, StoreLocation, Threads, WaitBudget};
+use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -85,6 +86,7 @@ pub use lifecycle::{
     CloseAction, EndedSession, EventOrigin, MaintenanceReport, SessionChange, SessionEvents, TaskAndNotes, TierStatus,
 };
 pub use maintenance::{CarryOverReport, RebuildReport, VerifyReport};
+pub use members::{NewMember, RetentionReport, TokenRequest};
 pub use models::{BudgetStatus, ModelError};
 pub use paging::{ListPage, PageRequest};
 pub use questions::{
@@ -106,6 +108,10 @@ pub use rethread_recall::{
     ReferencedSession, SearchHit, SentenceSource, SourcePlace, StepSequence, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
+    AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, MemberError, MemberLimits, MemberRow, NewToken, SignInError,
+    SignedIn, SpaceRow, TokenProblem, TokenRow,
+};
+pub use rethread_store::{
     EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
     SessionScope, StoreError, ThreadError, ThreadLineProblem,
 };
@@ -113,8 +119,8 @@ pub use search::{HitWithExchange, SearchReport, SearchRequest, SimilarWork};
 pub use server::{ChangeReport, ChangeWatcher, ServerLock, random_secret};
 pub use services::{
     AwarenessService, CardService, ConversationService, EnrichmentService, FactService, ForgetService, HookService,
-    InstallService, JournalService, LifecycleService, MaintenanceService, QuestionService, ReportService,
-    SearchService, ServerService, SessionService, SyncService, ThreadService, TurnService,
+    InstallService, JournalService, LifecycleService, MaintenanceService, MemberService, QuestionService,
+    ReportService, SearchService, ServerService, SessionService, SyncService, ThreadService, TurnService,
 };
 pub use sessions::{
     Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EpisodeText, ListRange, ListedSession, LogProfile,
@@ -253,6 +259,10 @@ impl Engine {
             (None, Some(timeout)) => Store::open_with_timeout(&location, space, timeout)?,
             (None, None) => Store::open(&location, space)?,
         };
+        if self.space != AuthorizedSpace::local() {
+            // Hook events belong to this machine.
+            return Ok(store);
+        }
         match self.hooks().deliver_spooled(&mut store) {
             // Its own event must not be stored before those that wait.
             Err(error) if self.hook_wait.is_some() && error.is_locked() => return Err(error),

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rethread_index::{
     IndexError, IndexLag, IndexProblem, IndexUpdate, IndexUpdater, LockWait, delete_index, index_lag, update_index,
 };
+use rethread_model::Space;
 use rethread_store::ReadStore;
 
 use crate::error::error_with_cause;
@@ -68,7 +69,10 @@ impl MaintenanceService<'_> {
 
 impl IndexService<'_> {
     pub(crate) fn folder(self) -> PathBuf {
-        self.engine.folder.join("index")
+        match self.engine.space.space() {
+            space if *space == Space::local() => self.engine.folder.join("index"),
+            space => self.engine.folder.join(format!("index-{space}")),
+        }
     }
 
     /// Updates the index if that takes only a moment, so that the next prompt finds it up to date.
