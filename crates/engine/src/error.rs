@@ -8,7 +8,7 @@ use rethread_llm::ChatError;
 use rethread_model::thread::ThreadMetadata;
 use rethread_model::{Session, SessionId, UnknownAgent};
 use rethread_recall::SearchError;
-use rethread_store::{StoreError, ThreadError};
+use rethread_store::{MemberError, StoreError, ThreadError};
 
 use crate::{ConfigError, InstallError, InvalidMessageContent, InvalidNote, ModelError};
 
@@ -102,6 +102,9 @@ pub enum EngineError {
         /// The matching sessions.
         candidates: Vec<Session>,
     },
+    /// A change of spaces, members or tokens was refused.
+    #[error(transparent)]
+    Member(MemberError),
     /// A thread's log cannot be read or written.
     #[error(transparent)]
     Thread(#[from] ThreadError),
@@ -185,6 +188,15 @@ impl From<SearchError> for EngineError {
         match error {
             SearchError::Index(error) => Self::Index(error),
             SearchError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl From<MemberError> for EngineError {
+    fn from(error: MemberError) -> Self {
+        match error {
+            MemberError::Store(error) => Self::Store(error),
+            other => Self::Member(other),
         }
     }
 }

@@ -37,6 +37,7 @@ mod install;
 mod journal;
 mod lifecycle;
 mod maintenance;
+mod members;
 mod models;
 mod naming;
 mod paging;
@@ -49,11 +50,9 @@ mod sessions;
 mod sync;
 mod threads;
 
+use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use rethread_model::Space;
-use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
 
 use config::LiveConfig;
 use search::SearchCache;
@@ -87,6 +86,7 @@ pub use lifecycle::{
     CloseAction, EndedSession, EventOrigin, MaintenanceReport, SessionChange, SessionEvents, TaskAndNotes, TierStatus,
 };
 pub use maintenance::{CarryOverReport, RebuildReport, VerifyReport};
+pub use members::{NewMember, RetentionReport, TokenRequest};
 pub use models::{BudgetStatus, ModelError};
 pub use paging::{ListPage, PageRequest};
 pub use questions::{
@@ -108,6 +108,10 @@ pub use rethread_recall::{
     ReferencedSession, SearchHit, SentenceSource, SourcePlace, StepSequence, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
+    AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, MemberError, MemberLimits, MemberRow, NewToken, SignInError,
+    SignedIn, SpaceRow, TokenProblem, TokenRow,
+};
+pub use rethread_store::{
     EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
     SessionScope, StoreError, ThreadError, ThreadLineProblem,
 };
@@ -115,8 +119,8 @@ pub use search::{HitWithExchange, SearchReport, SearchRequest, SimilarWork};
 pub use server::{ChangeReport, ChangeWatcher, ServerLock, random_secret};
 pub use services::{
     AwarenessService, CardService, ConversationService, EnrichmentService, FactService, ForgetService, HookService,
-    InstallService, JournalService, LifecycleService, MaintenanceService, QuestionService, ReportService,
-    SearchService, ServerService, SessionService, SyncService, ThreadService, TurnService,
+    InstallService, JournalService, LifecycleService, MaintenanceService, MemberService, QuestionService,
+    ReportService, SearchService, ServerService, SessionService, SyncService, ThreadService, TurnService,
 };
 pub use sessions::{
     Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EpisodeText, ListRange, ListedSession, LogProfile,
@@ -139,6 +143,8 @@ pub struct Engine {
     environment: Environment,
     config: LiveConfig,
     folder: PathBuf,
+    /// Whose rows of the store are read and written.
+    space: AuthorizedSpace,
     /// The store and index snapshot of the last search, reused by the next one.
     search_cache: SearchCache,
     /// How long to wait for the store's lock. `None` means the default of [`Store`].
@@ -158,11 +164,18 @@ impl Engine {
             environment,
             config,
             folder,
+            space: AuthorizedSpace::local(),
             search_cache: SearchCache::default(),
             store_timeout: None,
             opened_at: std::time::SystemTime::now(),
             hook_wait: None,
         })
+    }
+
+    /// Works in another space than that of a single machine.
+    #[must_use]
+    pub fn with_space(self, space: AuthorizedSpace) -> Self {
+        Self { space, ..self }
     }
 
     /// Limits how long other processes are waited for in total, and waits neither for the disk nor for checkpoints. For
@@ -229,7 +242,7 @@ impl Engine {
 
     /// Opens the store for reading. `None` if there is none yet: reading neither creates nor changes it.
     fn reader(&self) -> Result<Option<ReadStore>, EngineError> {
-        Ok(ReadStore::open(&self.location(), &Space::local(), self.store_timeout)?)
+        Ok(ReadStore::open(&self.location(), &self.space, self.store_timeout)?)
     }
 
     /// Opens the store to read a session that a user names. Without a store, every session is unknown.
@@ -240,12 +253,16 @@ impl Engine {
     /// Opens the store for writing and creates it if there is none. Delivers the hook events that wait.
     fn writer(&self) -> Result<Store, EngineError> {
         self.ensure_home()?;
-        let (location, space) = (self.location(), Space::local());
+        let (location, space) = (self.location(), self.space.clone());
         let mut store = match (&self.hook_wait, self.store_timeout) {
             (Some(budget), _) => Store::open_low_latency(&location, space, budget.clone())?,
             (None, Some(timeout)) => Store::open_with_timeout(&location, space, timeout)?,
             (None, None) => Store::open(&location, space)?,
         };
+        if self.space != AuthorizedSpace::local() {
+            // Hook events belong to this machine.
+            return Ok(store);
+        }
         match self.hooks().deliver_spooled(&mut store) {
             // Its own event must not be stored before those that wait.
             Err(error) if self.hook_wait.is_some() && error.is_locked() => return Err(error),

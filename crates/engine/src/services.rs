@@ -272,6 +272,27 @@ services! {
     /// ```
     pub reports: ReportService
 
+    /// Spaces, members, tokens, audit and retention of a memory that is shared.
+    ///
+    /// ```
+    /// use rethread_engine::{Engine, Environment, MemberLimits, NewMember, TokenRequest};
+    /// use rethread_model::Role;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let engine = Engine::open(Environment::for_home(folder.path()))?;
+    /// let alice = NewMember {
+    ///     name: "alice".parse()?,
+    ///     role: Role::Admin,
+    ///     limits: MemberLimits::default(),
+    ///     token: TokenRequest::default(),
+    /// };
+    /// let token = engine.members().add(&alice)?;
+    /// let signed_in = engine.members().sign_in(&token.text.reveal())?;
+    /// assert_eq!((signed_in.member, signed_in.role), (alice.name, Role::Admin));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub members: MemberService
+
     /// The configured language model, its key, its price and its budget.
     pub(crate) models: ModelService
 

@@ -10,9 +10,20 @@ use xxhash_rust::xxh3;
 use crate::{Agent, Timestamp};
 
 /// The owner of rows (tenant). A single machine uses the space `local`; every stored key starts with the space.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+///
+/// A name is 1 to 64 characters of `a-z`, `0-9` and `-`, and neither starts nor ends with a dash: it is part of tokens,
+/// paths and URLs, where `_`, dots and case would be ambiguous.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Space(String);
+
+/// The text is not a valid name of a space.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid space name {0:?}")]
+pub struct InvalidSpaceName(pub String);
+
+/// The longest name of a space or member.
+const MAX_NAME_LENGTH: usize = 64;
 
 impl Space {
     /// The space of a single machine.
@@ -24,6 +35,44 @@ impl Space {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+impl FromStr for Space {
+    type Err = InvalidSpaceName;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_valid = is_dashed_name(text);
+        if is_valid { Ok(Self(text.to_owned())) } else { Err(InvalidSpaceName(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for Space {
+    type Error = InvalidSpaceName;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Space> for String {
+    fn from(space: Space) -> Self {
+        space.0
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether a text is 1 to 64 lower-case letters, digits and dashes, with no dash at either end.
+pub(crate) fn is_dashed_name(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=MAX_NAME_LENGTH).contains(&text.len())
+        && text.bytes().all(is_allowed)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
 }
 
 /// The text is not a valid session id.
@@ -125,6 +174,19 @@ mod tests {
         assert_eq!(text.parse::<SessionId>().unwrap(), id);
         for wrong in [text.to_lowercase(), String::new(), "../../etc/passwd".into(), format!("{text}0")] {
             assert!(wrong.parse::<SessionId>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_of_spaces_are_lower_case_letters_digits_and_dashes() {
+        let longest = "a".repeat(64);
+        for name in ["a", "acme", "acme-2", "0", "a--b", &longest, Space::local().as_str()] {
+            assert_eq!(name.parse::<Space>().unwrap().as_str(), name);
+        }
+        let too_long = "a".repeat(65);
+        for name in ["", "-", "-a", "a-", "Acme", "a_b", "a.b", "a b", "ä", "a\0", "../a", "a\n", &too_long] {
+            assert_eq!(name.parse::<Space>(), Err(InvalidSpaceName(name.to_owned())));
+            assert!(serde_json::from_value::<Space>(name.into()).is_err(), "{name}");
         }
     }
 

@@ -15,6 +15,7 @@ mod entry;
 mod episode;
 mod fact;
 mod id;
+mod member;
 mod name;
 mod session;
 mod text;
@@ -28,7 +29,8 @@ pub use change::{EntryOutline, EntryOwner, MessageUsage, NewEntry, SessionChange
 pub use entry::{Entry, EntryKind, EntryLocation, EntryRole};
 pub use episode::Episode;
 pub use fact::{Entity, EntityKind, Fact, FactState, Predicate, Trust};
-pub use id::{InvalidSessionId, NativeKey, SessionId, Space};
+pub use id::{InvalidSessionId, InvalidSpaceName, NativeKey, SessionId, Space};
+pub use member::{Access, AccessScope, InvalidMemberName, InvalidRole, InvalidScope, MemberName, Role};
 pub use name::{DerivedName, MAX_NAME_CHARS, NameSource, clean_title, fallback_name, is_greeting, short_id};
 pub use session::{Session, SessionCounts, SessionKind, SessionState, Tokens};
 pub use text::{

@@ -211,10 +211,10 @@ fn from_row(row: &Row<'_>) -> Result<EnrichmentRow, StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use rethread_model::{Agent, Space};
+    use rethread_model::Agent;
 
     use super::*;
-    use crate::{Store, StoreLocation};
+    use crate::{AuthorizedSpace, Store, StoreLocation};
 
     const NOW: Timestamp = Timestamp::from_millis(1_000);
 
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn at_most_a_thousand_sessions_are_queued_each_once() {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&StoreLocation::in_folder(folder.path()), Space::local()).unwrap();
+        let mut store = Store::open(&StoreLocation::in_folder(folder.path()), AuthorizedSpace::local()).unwrap();
         let mut batch = store.begin().unwrap();
         let open = |number: u64| batch.open_session(Agent::Pi, &format!("s{number}")).unwrap().number;
         let sessions: Vec<SessionNumber> = (0..MAX_QUEUED_ENRICHMENTS + 2).map(open).collect();

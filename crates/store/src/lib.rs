@@ -4,11 +4,10 @@
 //! [`Batch`], whose changes become visible together or not at all.
 //!
 //! ```
-//! use rethread_store::{SessionFilter, Store, StoreLocation};
-//! use rethread_model::Space;
+//! use rethread_store::{AuthorizedSpace, SessionFilter, Store, StoreLocation};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let store = Store::open(&StoreLocation::in_folder(folder.path()), Space::local())?;
+//! let store = Store::open(&StoreLocation::in_folder(folder.path()), AuthorizedSpace::local())?;
 //! assert!(store.sessions(&SessionFilter::default())?.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -34,6 +33,7 @@ mod ledger;
 mod lifecycle;
 mod location;
 mod lookup;
+mod members;
 mod open;
 mod other_sessions;
 mod pending_archives;
@@ -80,6 +80,10 @@ pub use hot_memory::{HotMemoryRow, MemoryTiers};
 pub use ledger::{LedgerTotal, ModelSpending, PlannedRequest, SettledRequest};
 pub use lifecycle::{CloseKind, InjectionRow, LifecycleEvent, LifecycleRow, SessionKey};
 pub use location::StoreLocation;
+pub use members::{
+    AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, InvalidToken, MemberError, MemberLimits, MemberRow, NewToken,
+    SignInError, SignedIn, SpaceRow, TokenProblem, TokenRow, TokenTerms, TokenText,
+};
 pub use open::WaitBudget;
 pub use other_sessions::{ActiveSession, EntriesSince, SessionPart};
 pub use pending_archives::PendingArchive;

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use rethread_model::Space;
-
 use crate::private_files::{OWNER_ONLY, PrivateFolder};
 use crate::sql::{Sql, Transaction};
-use crate::{Batch, ReadStore, Store, StoreError, StoreLocation};
+use crate::{AuthorizedSpace, Batch, ReadStore, Store, StoreError, StoreLocation};
 
 /// How long a process waits for the write lock of another one.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
@@ -93,19 +91,27 @@ pub(crate) enum Durability {
 impl Store {
     /// Opens the database and creates it if there is none. Waits up to a minute for another process that is writing.
     /// What is committed survives a power cut.
-    pub fn open(location: &StoreLocation, space: Space) -> Result<Self, StoreError> {
+    pub fn open(location: &StoreLocation, space: AuthorizedSpace) -> Result<Self, StoreError> {
         Self::open_with_timeout(location, space, BUSY_TIMEOUT)
     }
 
     /// Opens the database and waits at most `timeout` for another process that is writing, here and in later calls.
-    pub fn open_with_timeout(location: &StoreLocation, space: Space, timeout: Duration) -> Result<Self, StoreError> {
+    pub fn open_with_timeout(
+        location: &StoreLocation,
+        space: AuthorizedSpace,
+        timeout: Duration,
+    ) -> Result<Self, StoreError> {
         Self::open_for_writing(location, space, LockPatience::EachTime(timeout), Durability::Flushed)
     }
 
     /// Opens the database for a caller in a hurry, such as a hook: waits for other processes no longer than the budget
     /// allows, does not wait for the disk, and leaves checkpoints to processes that have time. A power cut may undo the
     /// last commits.
-    pub fn open_low_latency(location: &StoreLocation, space: Space, budget: WaitBudget) -> Result<Self, StoreError> {
+    pub fn open_low_latency(
+        location: &StoreLocation,
+        space: AuthorizedSpace,
+        budget: WaitBudget,
+    ) -> Result<Self, StoreError> {
         let store = Self::open_for_writing(location, space, LockPatience::Total(budget), Durability::Ordered)?;
         let pages = if has_running_sync(location) { 0 } else { SHORT_LOG_PAGES };
         store.sql.delay_checkpoints(pages)?;
@@ -114,14 +120,14 @@ impl Store {
 
     fn open_for_writing(
         location: &StoreLocation,
-        space: Space,
+        space: AuthorizedSpace,
         patience: LockPatience,
         durability: Durability,
     ) -> Result<Self, StoreError> {
         if !location.is_on_server() {
             create_private(location.path())?;
         }
-        let reader = ReadStore { sql: Sql::open(location, space, patience.left())? };
+        let reader = ReadStore { sql: Sql::open(location, space.into_space(), patience.left())? };
         let store = Self { reader, patience, durability, current: durability };
         store.prepare_with_retries()?;
         Ok(store)
@@ -192,13 +198,13 @@ impl ReadStore {
     /// none, or one that is not set up yet.
     pub fn open(
         location: &StoreLocation,
-        space: &Space,
+        space: &AuthorizedSpace,
         timeout: Option<Duration>,
     ) -> Result<Option<Self>, StoreError> {
         if !location.exists() {
             return Ok(None);
         }
-        let sql = Sql::open_read_only(location, space, timeout.unwrap_or(BUSY_TIMEOUT))?;
+        let sql = Sql::open_read_only(location, space.space(), timeout.unwrap_or(BUSY_TIMEOUT))?;
         Ok(sql.map(|sql| Self { sql }))
     }
 }
@@ -247,10 +253,10 @@ mod tests {
         // D62
         let folder = tempfile::tempdir().unwrap();
         let path = StoreLocation::in_folder(folder.path());
-        let mut store = Store::open(&path, Space::local()).unwrap();
+        let mut store = Store::open(&path, AuthorizedSpace::local()).unwrap();
         assert_eq!(synchronous(&store.begin_unflushed().unwrap()), 1);
         assert_eq!(synchronous(&store.begin().unwrap()), 2);
-        let mut hook = Store::open_low_latency(&path, Space::local(), WaitBudget::new(BUSY_TIMEOUT)).unwrap();
+        let mut hook = Store::open_low_latency(&path, AuthorizedSpace::local(), WaitBudget::new(BUSY_TIMEOUT)).unwrap();
         assert_eq!(synchronous(&hook.begin().unwrap()), 1, "a hook does not wait for the disk");
     }
 
@@ -259,10 +265,10 @@ mod tests {
         // D34
         let folder = tempfile::tempdir().unwrap();
         let path = StoreLocation::in_folder(folder.path());
-        let mut writing = Store::open(&path, Space::local()).unwrap();
+        let mut writing = Store::open(&path, AuthorizedSpace::local()).unwrap();
         let budget = WaitBudget::new(Duration::from_millis(30));
         let mut stores: Vec<Store> =
-            (0..3).map(|_| Store::open_low_latency(&path, Space::local(), budget.clone()).unwrap()).collect();
+            (0..3).map(|_| Store::open_low_latency(&path, AuthorizedSpace::local(), budget.clone()).unwrap()).collect();
         let lock = writing.begin().unwrap();
         for store in &mut stores {
             assert!(matches!(store.begin(), Err(StoreError::Locked { .. })));
@@ -277,12 +283,12 @@ mod tests {
         // D57
         let folder = tempfile::tempdir().unwrap();
         let path = StoreLocation::in_folder(folder.path());
-        let read = || ReadStore::open(&path, &Space::local(), None).unwrap();
+        let read = || ReadStore::open(&path, &AuthorizedSpace::local(), None).unwrap();
         assert!(read().is_none() && !path.exists());
         std::fs::write(path.path(), "").unwrap();
         assert!(read().is_none(), "an empty file is not set up");
         assert_eq!(std::fs::metadata(path.path()).unwrap().len(), 0);
-        let mut store = Store::open(&path, Space::local()).unwrap();
+        let mut store = Store::open(&path, AuthorizedSpace::local()).unwrap();
         add_session(&mut store, 1);
         let reader = read().unwrap();
         assert!(reader.lifecycle(KEY).unwrap().is_some());

@@ -9,8 +9,8 @@ use std::process::{Command, Output, Stdio};
 use rethread_engine::{
     Clock, Engine, Environment, LogProfile, SessionListRequest, ShowRequest, SyncReport, SyncRequest,
 };
-use rethread_model::{Fact, Space, Timestamp};
-use rethread_store::{FactQuery, OWNER_ONLY_FOLDER, Store, StoreLocation, create_folders};
+use rethread_model::{Fact, Timestamp};
+use rethread_store::{AuthorizedSpace, FactQuery, OWNER_ONLY_FOLDER, Store, StoreLocation, create_folders};
 
 use crate::{ApiClient, TestServer};
 
@@ -233,7 +233,7 @@ impl TestHome {
 
     /// The store, opened beside the engine.
     pub fn store(&self) -> Store {
-        Store::open(&StoreLocation::in_folder(&self.path(".rethread")), Space::local()).unwrap()
+        Store::open(&StoreLocation::in_folder(&self.path(".rethread")), AuthorizedSpace::local()).unwrap()
     }
 
     /// All facts as text, oldest first, without the time they were extracted at.

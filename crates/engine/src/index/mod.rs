@@ -69,7 +69,10 @@ impl MaintenanceService<'_> {
 
 impl IndexService<'_> {
     pub(crate) fn folder(self) -> PathBuf {
-        self.engine.folder.join("index")
+        match self.engine.space.space() {
+            space if *space == Space::local() => self.engine.folder.join("index"),
+            space => self.engine.folder.join(format!("index-{space}")),
+        }
     }
 
     /// Updates the index if that takes only a moment, so that the next prompt finds it up to date.
@@ -118,7 +121,7 @@ impl IndexService<'_> {
     }
 
     fn update_until_done(self, done: &AtomicBool) -> Result<IndexUpdate, IndexError> {
-        let Some(store) = ReadStore::open(&self.engine.location(), &Space::local(), None)? else {
+        let Some(store) = ReadStore::open(&self.engine.location(), &self.engine.space, None)? else {
             return Ok(IndexUpdate::UpToDate);
         };
         let Some(mut follower) = IndexUpdater::begin(&self.folder(), &store, LockWait::Skip)? else {

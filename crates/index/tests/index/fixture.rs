@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use rethread_index::{IndexSnapshot, IndexUpdate, LockWait, update_index};
 use rethread_model::{
-    Agent, Entry, EntryKind, EntryLocation, Episode, NativeKey, NewEntry, SessionChanges, Space, Timestamp, ToolKind,
+    Agent, Entry, EntryKind, EntryLocation, Episode, NativeKey, NewEntry, SessionChanges, Timestamp, ToolKind,
     ToolOutcome, ToolStatus, ToolUse,
 };
-use rethread_store::{SessionNumber, Store, StoreLocation};
+use rethread_store::{AuthorizedSpace, SessionNumber, Store, StoreLocation};
 
 /// Session and position of an entry.
 pub(crate) type Place = (u64, u64);
@@ -40,7 +40,7 @@ pub(crate) struct DocumentView {
 impl IndexedStore {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&StoreLocation::in_folder(folder.path()), Space::local()).unwrap();
+        let store = Store::open(&StoreLocation::in_folder(folder.path()), AuthorizedSpace::local()).unwrap();
         Self { folder, store, next_seq: BTreeMap::new(), first_seq: BTreeMap::new(), next_key: 0 }
     }
 

@@ -7,8 +7,8 @@ use rethread_index::{
     IndexLag, IndexSnapshot, IndexUpdate, IndexUpdater, LockWait, count_documents, index_lag, update_index,
     verify_index,
 };
-use rethread_model::{EntryKind, Space};
-use rethread_store::{Store, StoreLocation};
+use rethread_model::EntryKind;
+use rethread_store::{AuthorizedSpace, Store, StoreLocation};
 
 use crate::fixture::{DocumentView, IndexedStore, Place, documents, failed_command, with_word};
 
@@ -140,7 +140,7 @@ fn one_process_updates_while_others_skip_or_wait() {
     let (root, index) = (memory.root().to_owned(), memory.index());
     let (started, waits) = mpsc::channel();
     let other = std::thread::spawn(move || {
-        let store = Store::open(&StoreLocation::in_folder(&root), Space::local()).unwrap();
+        let store = Store::open(&StoreLocation::in_folder(&root), AuthorizedSpace::local()).unwrap();
         started.send(()).unwrap();
         update_index(&index, &store, LockWait::Wait).unwrap()
     });

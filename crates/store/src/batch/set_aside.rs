@@ -8,7 +8,7 @@ use rethread_model::{EntryKind, Timestamp};
 
 use super::{Batch, SessionNumber};
 use crate::forgetting::{KEPT_WHEN_READ_AGAIN, SESSION_TABLES};
-use crate::sql::{Row, columns, values};
+use crate::sql::{CatalogColumn, Row, columns, values};
 use crate::{ReadStore, StoreError, TranscriptNumber};
 
 /// Why a transcript is read again from the start.

@@ -38,6 +38,11 @@ impl Sql {
         self.space.as_str()
     }
 
+    /// The space itself, where its name alone is not enough.
+    pub(crate) fn owner(&self) -> &Space {
+        &self.space
+    }
+
     /// Runs a statement without results.
     pub(crate) fn run(&self, sql: &str, values: &[SqlValue<'_>]) -> Result<(), StoreError> {
         self.change(sql, values).map(drop)

@@ -309,14 +309,14 @@ mod tests {
     use rethread_model::{Agent, Timestamp};
 
     use super::*;
-    use crate::Store;
+    use crate::{AuthorizedSpace, Store};
 
     #[test]
     fn a_store_on_a_read_only_file_system_is_read_with_its_log() {
         // D63
         let folder = tempfile::tempdir().unwrap();
         let path = StoreLocation::in_folder(folder.path());
-        let mut store = Store::open(&path, Space::local()).unwrap();
+        let mut store = Store::open(&path, AuthorizedSpace::local()).unwrap();
         let mut batch = store.begin().unwrap();
         let key = crate::SessionKey { agent: Agent::Pi, external_id: "x" };
         batch.save_lifecycle(key, &crate::LifecycleRow::new(Timestamp::from_millis(7))).unwrap();

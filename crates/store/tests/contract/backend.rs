@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use rethread_model::{
     Agent, Entry, EntryKind, EntryLocation, Episode, NativeKey, NewEntry, SessionChanges, SessionCounts, SessionKind,
-    Space, Timestamp,
+    Timestamp,
 };
-use rethread_store::{SessionKey, SessionNumber, SessionUpdate, Store, StoreLocation};
+use rethread_store::{AuthorizedSpace, SessionKey, SessionNumber, SessionUpdate, Store, StoreLocation};
 
 /// The session that most cases are about.
 pub(crate) const KEY: SessionKey<'_> = SessionKey { agent: Agent::Pi, external_id: "s" };
@@ -14,7 +14,16 @@ pub(crate) const KEY: SessionKey<'_> = SessionKey { agent: Agent::Pi, external_i
 /// Runs a case on each backend. Every call of `open` opens the same store, as another process would.
 pub(crate) fn on_each_backend(case: impl Fn(&dyn Fn() -> Store)) {
     let folder = tempfile::tempdir().unwrap();
-    case(&|| Store::open(&StoreLocation::in_folder(folder.path()), Space::local()).unwrap());
+    case(&|| Store::open(&StoreLocation::in_folder(folder.path()), AuthorizedSpace::local()).unwrap());
+}
+
+/// Like [`on_each_backend`], for cases with several spaces: `open` takes the name of one.
+pub(crate) fn in_each_space(case: impl Fn(&dyn Fn(&str) -> Store)) {
+    let folder = tempfile::tempdir().unwrap();
+    case(&|space| {
+        let space = AuthorizedSpace::operator(space.parse().unwrap());
+        Store::open(&StoreLocation::in_folder(folder.path()), space).unwrap()
+    });
 }
 
 pub(crate) const fn millis(at: i64) -> Timestamp {

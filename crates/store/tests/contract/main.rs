@@ -5,6 +5,7 @@
 mod backend;
 mod forgetting;
 mod hook_state;
+mod members;
 mod reading;
 mod rereading;
 

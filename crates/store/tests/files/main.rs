@@ -9,11 +9,11 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use rethread_model::{
-    Agent, Entry, EntryKind, EntryLocation, Episode, NativeKey, NewEntry, Session, SessionChanges, Space, Timestamp,
+    Agent, Entry, EntryKind, EntryLocation, Episode, NativeKey, NewEntry, Role, Session, SessionChanges, Timestamp,
 };
 use rethread_store::{
-    HotMemoryRow, ReadStore, RereadKind, SessionFilter, SessionKey, SessionLabels, Store, StoreError, StoreLocation,
-    TextsOf,
+    AuthorizedSpace, HotMemoryRow, MemberLimits, ReadStore, RereadKind, SessionFilter, SessionKey, SessionLabels,
+    SignInError, SignedIn, Store, StoreError, StoreLocation, TextsOf, TokenProblem, TokenTerms,
 };
 
 const KEY: SessionKey<'_> = SessionKey { agent: Agent::Pi, external_id: "s" };
@@ -23,11 +23,11 @@ fn sessions(store: &ReadStore) -> Vec<Session> {
 }
 
 fn open(folder: &Path) -> Store {
-    Store::open(&StoreLocation::in_folder(folder), Space::local()).unwrap()
+    Store::open(&StoreLocation::in_folder(folder), AuthorizedSpace::local()).unwrap()
 }
 
 fn open_to_read(folder: &Path) -> ReadStore {
-    ReadStore::open(&StoreLocation::in_folder(folder), &Space::local(), None).unwrap().unwrap()
+    ReadStore::open(&StoreLocation::in_folder(folder), &AuthorizedSpace::local(), None).unwrap().unwrap()
 }
 
 fn add(store: &mut Store, external_id: &str, texts: &[&str]) {
@@ -97,7 +97,7 @@ fn reading_leaves_the_log_of_a_writer_alone() {
 fn there_is_nothing_to_read_before_a_store_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let location = StoreLocation::in_folder(folder.path());
-    assert!(ReadStore::open(&location, &Space::local(), None).unwrap().is_none());
+    assert!(ReadStore::open(&location, &AuthorizedSpace::local(), None).unwrap().is_none());
     assert!(files(folder.path()).is_empty());
 }
 
@@ -210,12 +210,12 @@ fn newer_or_damaged_file_is_refused_and_unchanged() {
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);
-    let opened = Store::open(&StoreLocation::at_path(&path), Space::local());
+    let opened = Store::open(&StoreLocation::at_path(&path), AuthorizedSpace::local());
     assert!(matches!(opened, Err(StoreError::Newer { found: 99, .. })), "{opened:?}");
     let damaged = folder.path().join("damaged.db");
     std::fs::write(&damaged, "this is not a database but long enough to look like a header of one").unwrap();
     let before = std::fs::read(&damaged).unwrap();
-    let opened = Store::open(&StoreLocation::at_path(&damaged), Space::local());
+    let opened = Store::open(&StoreLocation::at_path(&damaged), AuthorizedSpace::local());
     assert!(matches!(opened, Err(StoreError::Damaged { .. })), "{opened:?}");
     assert_eq!(std::fs::read(&damaged).unwrap(), before);
 }
@@ -227,7 +227,7 @@ fn a_database_of_a_development_build_is_refused_and_not_changed() {
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute_batch("CREATE TABLE life (space TEXT); PRAGMA user_version = 11;").unwrap();
     drop(connection);
-    let opened = Store::open(&StoreLocation::at_path(&path), Space::local());
+    let opened = Store::open(&StoreLocation::at_path(&path), AuthorizedSpace::local());
     assert!(matches!(opened, Err(StoreError::Outdated { found: 11, .. })), "{opened:?}");
     let connection = rusqlite::Connection::open(&path).unwrap();
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).unwrap();
@@ -260,7 +260,7 @@ fn a_store_of_the_previous_schema_is_read_as_it_is_and_migrated_in_place_when_wr
     drop(reader);
     assert_eq!(triggers(folder.path()), 11);
     let mut store = open(folder.path());
-    assert_eq!(store.statistics().unwrap().schema, 15);
+    assert_eq!(store.statistics().unwrap().schema, 16);
     assert_eq!(store.session_labels(KEY).unwrap().name.as_deref(), Some("old"));
     assert!(store.verify().unwrap().is_empty());
     assert_eq!(triggers(folder.path()), 0);
@@ -269,4 +269,33 @@ fn a_store_of_the_previous_schema_is_read_as_it_is_and_migrated_in_place_when_wr
     batch.save_session_labels(gone, &SessionLabels { name: Some("back".into()), task: None }).unwrap();
     batch.commit().unwrap();
     assert_eq!(store.session_labels(gone).unwrap(), SessionLabels::default(), "it stays forgotten");
+}
+
+#[test]
+fn the_file_holds_only_the_hash_of_a_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    let member = "alice".parse().unwrap();
+    let now = Timestamp::from_millis(1);
+    let token = store.add_member(&member, Role::Admin, MemberLimits::default(), TokenTerms::default(), now).unwrap();
+    drop(store);
+    let shown = token.text.reveal();
+    let (_, secret) = shown.rsplit_once('_').unwrap();
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(!holds(secret));
+    }
+    let location = StoreLocation::in_folder(folder.path());
+    let sign_in = |text: &str| SignedIn::by_token(&location, text, None, now);
+    assert_eq!(sign_in(&shown).unwrap().member, member);
+    let elsewhere = shown.replace("_local_", "_other_");
+    for (text, problem) in
+        [("", TokenProblem::Malformed), ("rt_local_x_y", TokenProblem::Malformed), (&elsewhere, TokenProblem::Unknown)]
+    {
+        assert!(matches!(sign_in(text), Err(SignInError::Rejected(found)) if found == problem), "{text}");
+    }
+    let empty = StoreLocation::in_folder(&folder.path().join("none"));
+    let missing = SignedIn::by_token(&empty, &shown, None, now);
+    assert!(matches!(missing, Err(SignInError::Rejected(TokenProblem::Unknown))), "there is no store");
 }

@@ -1,7 +1,7 @@
 //! Stored lifecycle rows, also those written by a newer version.
 
-use rethread_model::{Agent, Space, Timestamp};
-use rethread_store::{CloseKind, HotMemoryRow, LifecycleRow, SessionKey, Store, StoreLocation};
+use rethread_model::{Agent, Timestamp};
+use rethread_store::{AuthorizedSpace, CloseKind, HotMemoryRow, LifecycleRow, SessionKey, Store, StoreLocation};
 
 const KEY: SessionKey<'_> = SessionKey { agent: Agent::ClaudeCode, external_id: "s-1" };
 
@@ -9,7 +9,7 @@ const KEY: SessionKey<'_> = SessionKey { agent: Agent::ClaudeCode, external_id: 
 fn lifecycle_row_round_trips() {
     // S002-08
     let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&StoreLocation::in_folder(folder.path()), Space::local()).unwrap();
+    let mut store = Store::open(&StoreLocation::in_folder(folder.path()), AuthorizedSpace::local()).unwrap();
     let now = Timestamp::from_millis(1_000_000);
     let life = LifecycleRow {
         period: 3,
@@ -34,7 +34,7 @@ fn unknown_stored_values_are_ignored() {
     // S002-14, L002-08
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
-    let mut store = Store::open(&StoreLocation::at_path(&path), Space::local()).unwrap();
+    let mut store = Store::open(&StoreLocation::at_path(&path), AuthorizedSpace::local()).unwrap();
     let now = Timestamp::from_millis(1_000_000);
     let mut batch = store.begin().unwrap();
     batch
@@ -52,7 +52,7 @@ fn unknown_stored_values_are_ignored() {
 fn hot_entries_evict_only_their_own_kind() {
     // S002-20
     let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&StoreLocation::in_folder(folder.path()), Space::local()).unwrap();
+    let mut store = Store::open(&StoreLocation::in_folder(folder.path()), AuthorizedSpace::local()).unwrap();
     let mut batch = store.begin().unwrap();
     for number in 0..10_i64 {
         let hot =

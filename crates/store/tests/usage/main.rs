@@ -2,13 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
-use rethread_model::{Agent, MessageUsage, NativeKey, SessionChanges, Space, Timestamp, Tokens};
+use rethread_model::{Agent, MessageUsage, NativeKey, SessionChanges, Timestamp, Tokens};
 use rethread_store::{
-    ModelSpending, PlannedRequest, SettledRequest, Store, StoreLocation, UsageFilter, UsageGrain, UsageTotal,
+    AuthorizedSpace, ModelSpending, PlannedRequest, SettledRequest, Store, StoreLocation, UsageFilter, UsageGrain,
+    UsageTotal,
 };
 
 fn store_in(folder: &tempfile::TempDir) -> Store {
-    Store::open(&StoreLocation::in_folder(folder.path()), Space::local()).unwrap()
+    Store::open(&StoreLocation::in_folder(folder.path()), AuthorizedSpace::local()).unwrap()
 }
 
 fn at(text: &str) -> Timestamp {
