@@ -6,10 +6,11 @@ use crate::StoreError;
 
 /// The steps to the present schema, each with the version it leads to. The first creates a new database. Databases
 /// from before it belong to builds that were never released: they are replaced, and what they hold is carried over.
-const MIGRATIONS: [(i64, &str); 3] = [
+const MIGRATIONS: [(i64, &str); 4] = [
     (13, include_str!("../../migrations/sqlite/0013-schema.sql")),
     (14, include_str!("../../migrations/sqlite/0014-drop-triggers.sql")),
     (15, include_str!("../../migrations/sqlite/0015-held-injections.sql")),
+    (17, include_str!("../../migrations/sqlite/0017-threads.sql")),
 ];
 
 /// Stored as `user_version`; 0 is a new, empty file.
