@@ -67,6 +67,11 @@ impl Threads {
         self
     }
 
+    /// Whether the threads are in a database, which other nodes may use too.
+    pub fn is_in_database(&self) -> bool {
+        matches!(self.backend, ThreadBackend::Database(_))
+    }
+
     /// Path of a thread's log; `None` in a database.
     pub fn log_path(&self, id: ThreadId) -> Option<PathBuf> {
         match &self.backend {
