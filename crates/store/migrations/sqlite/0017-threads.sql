@@ -19,7 +19,7 @@ CREATE TABLE thread_record (
     thread     TEXT NOT NULL,
     -- Where the line starts in the log.
     start_byte INTEGER NOT NULL,
-    -- Random; tells a writer that lost its connection whether it was its line that was committed here.
+    -- Random; shows a writer that lost its connection whether its line was committed here.
     append_id  TEXT NOT NULL,
     -- With its newline.
     line       BLOB NOT NULL,

@@ -130,7 +130,7 @@ fn the_turn_of_a_dead_node_is_taken_over() {
 }
 
 #[test]
-fn a_waiting_ticket_of_a_dead_node_keeps_nobody_waiting() {
+fn a_waiting_ticket_of_a_dead_node_blocks_no_other() {
     let fixture = ThreadFixture::in_database();
     let id = fixture.thread().id();
     let dying = fixture.other_process().with_turn_lease(Duration::ZERO);

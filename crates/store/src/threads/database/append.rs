@@ -10,7 +10,7 @@ use crate::threads::{ThreadError, new_record, record_counts};
 /// Records with their numbers, and the head that they lead to.
 #[derive(Debug)]
 pub(super) struct PlannedAppend {
-    /// Tells whether a commit whose outcome is unknown took effect.
+    /// Shows whether a commit whose outcome is unknown took effect.
     append_id: String,
     from: u64,
     pub(super) after: LogHead,
@@ -109,7 +109,7 @@ impl PlannedAppend {
 }
 
 impl UnconfirmedAppend {
-    /// Whether the record was stored. All lines of an append are stored together, so its first one tells.
+    /// Whether the record was stored. All lines of an append are stored together, so its first one shows it.
     pub(super) fn is_stored(&self, sql: &Sql, id: rethread_model::thread::ThreadId) -> Result<bool, ThreadError> {
         rows::was_added(sql, id, self.start, &self.append_id)
     }

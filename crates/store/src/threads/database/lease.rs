@@ -18,7 +18,7 @@ pub fn lease_takeovers() -> u64 {
     TAKEOVERS.load(Ordering::Relaxed)
 }
 
-/// A place in the turn queue of a thread, as long as nobody else takes it over.
+/// A place in the turn queue of a thread, as long as no other turn takes it over.
 #[derive(Debug)]
 pub(in crate::threads) struct TurnLease {
     pub(super) connections: Arc<Connections>,
