@@ -168,6 +168,8 @@ fn lines(log: &[u8]) -> Vec<rows::NewLine> {
         start += line.len() as u64;
     };
     let torn = read::each_line(log, &mut add).ok().flatten();
-    torn.into_iter().for_each(|line| add(&line));
+    if let Some(line) = torn {
+        add(&line);
+    }
     found
 }
