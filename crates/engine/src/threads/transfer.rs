@@ -85,7 +85,7 @@ impl fmt::Display for InvalidThreadLog {
 fn problems_in(log: &[u8]) -> Vec<ThreadLineProblem> {
     let parsed = Threads::parse_log(log);
     let mut problems = parsed.problems;
-    let last = log.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+    let last = log.split(|byte| *byte == b'\n').count() as u64;
     if parsed.is_torn && problems.iter().all(|problem| problem.line != last) {
         let reason = "it has no line break at its end".to_owned();
         problems.push(ThreadLineProblem { line: last, reason, is_damage: false });

@@ -118,7 +118,7 @@ fn an_exported_thread_is_imported_byte_for_byte() {
     let id = new_thread(&home, &["--name", "release notes"]);
     home.run_with_input(&["thread", "append", &id, "--role", "user"], "was ist neu? äöü".as_bytes());
     let exported = home.run(&["thread", "export", &id]).stdout;
-    assert!(exported.ends_with(b"\n") && exported.iter().filter(|byte| **byte == b'\n').count() == 2);
+    assert!(exported.ends_with(b"\n") && exported.split_inclusive(|byte| *byte == b'\n').count() == 2);
     let file = home.root().join(format!("{id}.jsonl"));
     home.run_ok(&["thread", "export", &id, "--output", file.to_str().unwrap()]);
     assert_eq!(std::fs::read(&file).unwrap(), exported);

@@ -261,8 +261,8 @@ fn a_linked_directory_of_threads_is_refused() {
     let fixture = ThreadFixture::new();
     let id = fixture.thread().id();
     let elsewhere = &fixture.root().with_file_name("elsewhere");
-    fs::rename(&fixture.root(), &elsewhere).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, &fixture.root()).unwrap();
+    fs::rename(fixture.root(), elsewhere).unwrap();
+    std::os::unix::fs::symlink(elsewhere, fixture.root()).unwrap();
     assert!(fixture.threads.ids().is_err());
     assert!(fixture.threads.read(id).is_err());
     let new = ThreadMetadata::new(ThreadId::generate(at(5)), at(5));

@@ -146,7 +146,7 @@ fn a_waiting_ticket_of_a_dead_node_blocks_no_other() {
 fn a_running_lease_is_not_taken_over() {
     let fixture = ThreadFixture::in_database();
     let id = fixture.thread().id();
-    let other = fixture.other_process().with_turn_lease(Duration::from_secs(3600));
+    let other = fixture.other_process().with_turn_lease(Duration::from_hours(1));
     let turn = other.enter_turn_queue(id, 5).unwrap().wait(&|| false).unwrap().unwrap();
     assert!(!fixture.threads.has_partial_answer(id));
     assert!(matches!(fixture.threads.enter_turn_queue(id, 0), Err(ThreadError::QueueFull { .. })));
