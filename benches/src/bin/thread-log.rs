@@ -57,14 +57,14 @@ fn parse_arguments(mut given: impl Iterator<Item = String>) -> Option<(PathBuf, 
 }
 
 fn measure(folder: &Path, options: ThreadLogOptions) -> Result<Value, BoxError> {
-    let threads = Threads::new(folder.join("threads"));
+    let threads = Threads::in_folder(folder.join("threads"));
     let long = long_thread(&threads, options.records)?;
     let reading = measure_reading(&threads, long, options)?;
     let opening = measure_opening(&threads, long)?;
     let appending = measure_appends(folder, &threads, long, options)?;
     let together = measure_parallel_appends(&threads, options)?;
     Ok(json!({
-        "records": options.records, "recordBytes": record(1).to_line().len(), "logBytes": fs::metadata(threads.log_path(long))?.len(),
+        "records": options.records, "recordBytes": record(1).to_line().len(), "logBytes": fs::metadata(threads.log_file(long)?)?.len(),
         "append": appending, "open": opening, "read": reading, "together": together,
     }))
 }
@@ -72,7 +72,7 @@ fn measure(folder: &Path, options: ThreadLogOptions) -> Result<Value, BoxError> 
 /// Creates a long thread, with a single fsync at the end.
 fn long_thread(threads: &Threads, records: u64) -> Result<ThreadId, BoxError> {
     let id = new_thread(threads)?.id();
-    let mut file = BufWriter::new(OpenOptions::new().append(true).open(threads.log_path(id))?);
+    let mut file = BufWriter::new(OpenOptions::new().append(true).open(threads.log_file(id)?)?);
     for seq in 1..=records {
         file.write_all(&record(seq).to_line())?;
     }
@@ -117,7 +117,7 @@ fn measure_opening(threads: &Threads, long: ThreadId) -> Result<Value, BoxError>
 fn measure_reading(threads: &Threads, long: ThreadId, options: ThreadLogOptions) -> Result<Value, BoxError> {
     let (mut read, mut counted) = (Vec::new(), Vec::new());
     for _ in 0..options.rounds {
-        let path = threads.log_path(long);
+        let path = threads.log_file(long)?;
         counted.push(micros(|| {
             let done = Command::new("wc").arg("-l").arg(&path).stdout(Stdio::null()).status()?;
             if done.success() { Ok(()) } else { Err("wc failed".into()) }

@@ -10,7 +10,7 @@ use rethread_model::{Session, SessionId, UnknownAgent};
 use rethread_recall::SearchError;
 use rethread_store::{MemberError, StoreError, ThreadError};
 
-use crate::{ConfigError, InstallError, InvalidMessageContent, InvalidNote, ModelError};
+use crate::{ConfigError, InstallError, InvalidMessageContent, InvalidNote, InvalidThreadLog, ModelError};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -148,6 +148,9 @@ pub enum EngineError {
     /// A note without any text.
     #[error("the note is empty")]
     EmptyNote,
+    /// A log to be imported has lines that are not records. Nothing was imported.
+    #[error(transparent)]
+    ThreadLog(#[from] InvalidThreadLog),
     /// The last message of the thread is not one that a model answers.
     #[error("this thread has no message to answer")]
     NothingToAnswer,

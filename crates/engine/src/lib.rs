@@ -132,9 +132,9 @@ pub use sync::{
     WatchEvent, WatchMode, WatchRequest,
 };
 pub use threads::{
-    CompactReport, CompactRequest, Conversation, InvalidMessageContent, InvalidNote, NewMessage, NewNote, NewThread,
-    OpenThread, PendingTurn, PlannedCost, SavedNote, SendPlan, SendRequest, Summarizer, ThreadContext, ThreadList,
-    ThreadLogPage, TurnEvent, TurnReport, parse_content,
+    CompactReport, CompactRequest, Conversation, ImportRequest, ImportedThread, InvalidMessageContent, InvalidNote,
+    InvalidThreadLog, NewMessage, NewNote, NewThread, OpenThread, PendingTurn, PlannedCost, SavedNote, SendPlan,
+    SendRequest, Summarizer, ThreadContext, ThreadList, ThreadLogPage, TurnEvent, TurnReport, parse_content,
 };
 
 /// Everything Rethread can do, for one user on one machine. Each command is one method of a service.
@@ -232,7 +232,7 @@ impl Engine {
 
     /// The logs of threads.
     fn thread_store(&self) -> Threads {
-        Threads::new(self.folder.join("threads"))
+        Threads::in_folder(self.folder.join("threads"))
     }
 
     /// The current working directory, if it is valid text.

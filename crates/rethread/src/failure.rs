@@ -54,6 +54,8 @@ pub(crate) enum FailureKind {
     SessionEnded,
     TooLarge,
     QueueFull,
+    ThreadExists,
+    TurnLost,
     CardBusy,
     ThreadDisk,
     Stopped,
@@ -117,6 +119,8 @@ impl FailureKind {
             FailureKind::SessionEnded => ("session-ended", 2, 409),
             FailureKind::TooLarge => ("too-large", 2, 413),
             FailureKind::QueueFull => ("queue-full", 3, 429),
+            FailureKind::ThreadExists => ("thread-exists", 2, 409),
+            FailureKind::TurnLost => ("turn-lost", 3, 409),
             FailureKind::CardBusy => ("card-busy", 3, 409),
             FailureKind::ThreadDisk => ("thread-disk", 3, 503),
             FailureKind::Stopped => ("stopped", 130, 409),
@@ -325,6 +329,10 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
             FailureKind::InvalidContent,
             Some("use one word of letters, digits, dashes, dots and underscores: `rethread session alias REF ALIAS`"),
         ),
+        EngineError::ThreadLog(_) => (
+            FailureKind::InvalidContent,
+            Some("add --allow-damaged to import the log as it is; readers skip these lines"),
+        ),
         EngineError::NothingToAnswer => {
             (FailureKind::Usage, Some("pass a text, or append a tool result first with `rethread thread append`"))
         }
@@ -409,6 +417,14 @@ fn classify_thread(error: &ThreadError) -> (FailureKind, Option<&'static str>) {
         ThreadError::NoSuchCall { .. } => (
             FailureKind::UnknownToolCall,
             Some("run `rethread thread context REF` to see the tool calls and their results"),
+        ),
+        ThreadError::Exists { .. } => {
+            (FailureKind::ThreadExists, Some("choose another one, or run `rethread thread import FILE --new-id`"))
+        }
+        ThreadError::TurnLost { .. } => (FailureKind::TurnLost, Some("send the message again")),
+        ThreadError::Database { .. } => (
+            FailureKind::ThreadDisk,
+            Some("nothing was confirmed as stored; check the connection to the database, then try again"),
         ),
         ThreadError::QueueFull { .. } => {
             (FailureKind::QueueFull, Some("wait for the queued turns, or raise threads.queue_limit"))

@@ -96,8 +96,8 @@ pub use sql::postgres::{InvalidStoreUrl, PoolStatus, PostgresError};
 pub use sessions::{NamedSession, SessionFilter, SessionScope};
 pub use statistics::{FailedCheck, StoreStatistics, TranscriptProblem};
 pub use threads::{
-    MAX_RECORD_BYTES, PartialAnswer, ThreadError, ThreadLineProblem, ThreadLog, ThreadRecords, ThreadTurn, Threads,
-    TurnTicket,
+    MAX_RECORD_BYTES, PartialAnswer, ThreadError, ThreadLineProblem, ThreadLog, ThreadRecords, ThreadSummaries,
+    ThreadTurn, Threads, TurnTicket, lease_takeovers,
 };
 pub use timeline::EpisodeWindow;
 pub use transcripts::{FileFingerprint, ReadCursor, TranscriptNumber, TranscriptRow};

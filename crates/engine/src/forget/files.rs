@@ -61,8 +61,7 @@ impl ForgetService<'_> {
         files.logs =
             files_in(&self.engine.folder.join("logs")).filter_map(|path| log_without_mentions(path, plan)).collect();
         let threads = self.engine.thread_store();
-        let is_there = |id: &&_| threads.log_path(**id).parent().is_some_and(Path::exists);
-        files.threads = plan.threads.iter().filter(is_there).count() as u64;
+        files.threads = plan.threads.iter().filter(|id| threads.has_content(**id)).count() as u64;
         files
     }
 

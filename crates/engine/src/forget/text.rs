@@ -142,16 +142,7 @@ impl ForgetService<'_> {
     /// Threads whose log or metadata contains the text.
     fn threads_with(self, needle: &TextMatcher) -> Result<Vec<ThreadId>, EngineError> {
         let threads = self.engine.thread_store();
-        let has_it = |id: &ThreadId| {
-            let log = threads.log_path(*id);
-            [log.with_file_name("metadata.json"), log].iter().any(|path| {
-                std::fs::read(path).is_ok_and(|bytes| {
-                    let text = String::from_utf8_lossy(&bytes);
-                    text.lines().any(|line| needle.matches_json(line)) || needle.matches_json(&text)
-                })
-            })
-        };
-        Ok(threads.ids()?.into_iter().filter(has_it).collect())
+        Ok(threads.ids()?.into_iter().filter(|id| threads.contains_text(*id, needle)).collect())
     }
 }
 

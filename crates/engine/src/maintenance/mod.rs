@@ -200,7 +200,8 @@ fn plan_rebuild(engine: &Engine, store: &mut Store) -> Result<(SyncPlan, u64), E
         }
         let Some(stamp) = source::stamp(row.agent, &path).filter(|stamp| stamp.size > 0) else { continue };
         read.insert(session);
-        plan.jobs.push(TranscriptJob { agent: row.agent, path, stamp, start: JobStart::Reread(Box::new(row)) });
+        let (agent, stored_path) = (row.agent, row.path.clone());
+        plan.jobs.push(TranscriptJob { agent, path, stored_path, stamp, start: JobStart::Reread(Box::new(row)) });
     }
     let rebuilt = sessions_without(store, &read)?;
     for session in &rebuilt {

@@ -122,7 +122,7 @@ impl MaintenanceService<'_> {
             location.exists().then_some(SetAsideStore { location, is_carried_over })
         });
         let mut stores: Vec<SetAsideStore> = stores.collect();
-        stores.sort_by(|a, b| a.location.cmp(&b.location));
+        stores.sort_by(|a, b| a.location.path().cmp(b.location.path()));
         stores
     }
 

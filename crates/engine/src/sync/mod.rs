@@ -143,6 +143,7 @@ impl SyncService<'_> {
         let mut store = self.engine.writer()?;
         let carried_over = self.engine.maintenance().carry_over_stores(&mut store)?;
         self.engine.threads().finish_deletions(&mut store)?;
+        self.engine.thread_store().update_log_files()?;
         self.engine.forget().finish_wipe(&mut store)?;
         let mut tally = SyncTotals::default();
         let mut index = None;

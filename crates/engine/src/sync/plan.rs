@@ -43,6 +43,8 @@ pub(crate) struct SyncPlan {
 pub(crate) struct TranscriptJob {
     pub(crate) agent: Agent,
     pub(crate) path: PathBuf,
+    /// The path in the store.
+    pub(crate) stored_path: String,
     pub(crate) stamp: FileStamp,
     pub(crate) start: JobStart,
 }
@@ -113,7 +115,7 @@ impl SyncPlan {
         let mut excludes = engine.sync().exclude_rules()?;
         let mut new = Vec::new();
         for found in found {
-            match known.get(found.path.to_string_lossy().as_ref()) {
+            match known.get(&stored_path(engine, &found)) {
                 Some(row) if row.fingerprint == fingerprint(found.stamp) => {}
                 // An empty file is about to be written. Its old content stays stored until then.
                 _ if found.stamp.size == 0 => {}
@@ -130,7 +132,7 @@ impl SyncPlan {
                     plan.jobs.push(TranscriptJob { start: JobStart::Reread(Box::new(row.clone())), ..job });
                 }
                 Some(row) if row.session.is_some() => plan.jobs.push(known_job(found, row.clone())),
-                _ => new.extend(plan.identify_new(found, &mut excludes, engine.now())),
+                _ => new.extend(plan.identify_new(engine, found, &mut excludes)),
             }
         }
         new.retain(|(job, _)| !job.is_forgotten(&forgotten));
@@ -165,7 +167,7 @@ impl SyncPlan {
             let Some(stamp) = source::stamp(agent, path) else { continue };
             let found = TranscriptFile { agent, path: path.clone(), stamp };
             let Some(found) = without_repeated(store, found)? else { continue };
-            match store.transcript(&path.to_string_lossy())? {
+            match store.transcript(&stored_path(engine, &found))? {
                 // A thread's name is stored beside its log, so it can change without the log.
                 Some(row) if agent != Agent::Native && row.fingerprint == fingerprint(stamp) => {}
                 Some(row) if row.session.is_some() => {
@@ -174,7 +176,7 @@ impl SyncPlan {
                         plan.jobs.push(known_job(found, row));
                     }
                 }
-                _ => new.extend(plan.identify_new(found, &mut excludes, engine.now())),
+                _ => new.extend(plan.identify_new(engine, found, &mut excludes)),
             }
         }
         plan.drop_excluded_subagents(&mut new);
@@ -260,13 +262,13 @@ impl SyncPlan {
     /// Opens a new file to find out which session it belongs to.
     fn identify_new(
         &mut self,
+        engine: &Engine,
         found: TranscriptFile,
         excludes: &mut ExcludeRules,
-        now: Timestamp,
     ) -> Option<(TranscriptJob, TranscriptPeek)> {
         let (stamp, peek) = match source::peek(found.agent, &found.path) {
             Ok(peeked) => peeked,
-            Err(error) if is_torn(&error, found.stamp, now) => return None,
+            Err(error) if is_torn(&error, found.stamp, engine.now()) => return None,
             Err(error) => {
                 let message = format!("cannot be opened ({error}); skipped");
                 let warning = Warning { file: found.path.display().to_string(), line: None, message };
@@ -281,7 +283,8 @@ impl SyncPlan {
             return None;
         }
         let identity = source::identify(&found, &peek)?;
-        Some((TranscriptJob { agent: found.agent, path: found.path, stamp, start: JobStart::New(identity) }, peek))
+        let (stored_path, start) = (stored_path(engine, &found), JobStart::New(identity));
+        Some((TranscriptJob { agent: found.agent, path: found.path, stored_path, stamp, start }, peek))
     }
 }
 
@@ -318,7 +321,20 @@ fn without_repeated(store: &ReadStore, found: TranscriptFile) -> Result<Option<T
 }
 
 fn known_job(found: TranscriptFile, row: TranscriptRow) -> TranscriptJob {
-    TranscriptJob { agent: found.agent, path: found.path, stamp: found.stamp, start: JobStart::Known(Box::new(row)) }
+    let (stored_path, start) = (row.path.clone(), JobStart::Known(Box::new(row)));
+    TranscriptJob { agent: found.agent, path: found.path, stored_path, stamp: found.stamp, start }
+}
+
+/// The path of a transcript in the store. A thread in a database has one that is the same on all nodes, so that they
+/// store it once.
+fn stored_path(engine: &Engine, found: &TranscriptFile) -> String {
+    let thread = found.path.parent().and_then(Path::file_name);
+    match thread {
+        Some(thread) if found.agent == Agent::Native && engine.thread_store().is_in_database() => {
+            format!("threads/{}/session.jsonl", thread.display())
+        }
+        _ => found.path.to_string_lossy().into_owned(),
+    }
 }
 
 /// Whether a file is invalid because its agent is writing it right now. The next sync reads it.

@@ -3,6 +3,7 @@
 use rethread_ingest::source::file::FileStamp;
 use rethread_ingest::source::{TranscriptReader, TranscriptRecords};
 use rethread_ingest::{EventBody, RedactionFindings, Redactor, TranscriptEvent, TranscriptFilter, TranscriptParser};
+use rethread_model::Agent;
 use rethread_store::ReadCursor;
 
 use super::plan::{JobStart, TranscriptJob, read_position};
@@ -97,7 +98,9 @@ fn start_position(job: &TranscriptJob, transcript: &TranscriptReader) -> FileSta
         JobStart::Known(row) if row.cursor.offset == 0 => from_start,
         JobStart::Known(row) => {
             let grown = transcript.has_only_grown(&read_position(&row.cursor));
-            if transcript.is_same_file(row.fingerprint.inode) && grown {
+            // Our own logs are never replaced, and nodes that share a thread have copies of it.
+            let is_same = job.agent == Agent::Native || transcript.is_same_file(row.fingerprint.inode);
+            if is_same && grown {
                 FileStart { cursor: row.cursor, ..from_start }
             } else {
                 FileStart { is_reread: true, is_replaced: !grown && transcript.only_grows(), ..from_start }

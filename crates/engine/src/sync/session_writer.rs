@@ -154,7 +154,7 @@ impl<'a> SessionWriter<'a> {
         progress: &mut SyncProgress<'_>,
     ) -> Result<(), EngineError> {
         let Some(opened) = &self.opened else { return Ok(()) };
-        let row = batch.transcript(&self.job.path.to_string_lossy())?;
+        let row = batch.transcript(&self.job.stored_path)?;
         let stored = batch.session_with_state(opened.main.number)?;
         let same = row.is_some_and(|row| row.cursor == opened.cursor)
             && stored.is_some_and(|(_, memory)| memory == opened.main.assembler_state);
@@ -210,8 +210,8 @@ impl<'a> SessionWriter<'a> {
         chunk: &TranscriptChunk,
         progress: &mut SyncProgress<'_>,
     ) -> Result<Option<OpenTranscript>, EngineError> {
-        let path = self.job.path.to_string_lossy();
-        let row = batch.transcript(&path)?;
+        let path = &self.job.stored_path;
+        let row = batch.transcript(path)?;
         let (transcript, number) = match (&self.job.start, row) {
             (JobStart::New(_), Some(TranscriptRow { session: Some(_), .. })) => return Ok(None),
             // Forgotten since the plan was made.
@@ -221,7 +221,7 @@ impl<'a> SessionWriter<'a> {
             (JobStart::New(identity), row) => {
                 let transcript = match row {
                     Some(row) => row.number,
-                    None => batch.add_transcript(&path, self.job.agent)?,
+                    None => batch.add_transcript(path, self.job.agent)?,
                 };
                 (transcript, batch.open_session(self.job.agent, &identity.external_id)?.number)
             }
@@ -415,7 +415,7 @@ impl OpenSession {
         (assembler_state, bytes_read): (&str, u64),
     ) -> Result<(), EngineError> {
         let setting = self.assembler.info();
-        let path = job.path.to_string_lossy();
+        let path = &job.stored_path;
         let namespace = self.project.as_deref().map(project::namespace_of);
         let name = self.assembler.name();
         let update = SessionUpdate {
@@ -429,7 +429,7 @@ impl OpenSession {
             model: setting.model.as_deref(),
             started_at: setting.started_at,
             last_activity_at: setting.last_activity_at,
-            transcript_path: Some(&path),
+            transcript_path: Some(path),
             counts: self.assembler.counts(kind),
             kept_tokens: self.assembler.kept_tokens(),
             is_empty: self.assembler.is_empty(),

@@ -157,7 +157,7 @@ impl ConversationService<'_> {
             model: (!thread.model.is_empty()).then(|| thread.model.clone()),
             started_at: Some(thread.created_at),
             last_activity_at: Some(thread.last_message_at),
-            transcript: Some(self.engine.thread_store().log_path(thread.id).display().to_string()),
+            transcript: self.engine.thread_store().log_path(thread.id).map(|path| path.display().to_string()),
             counts: SessionCounts::default(),
             tokens: Tokens::default(),
             cost_usd: None,

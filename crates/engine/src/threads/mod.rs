@@ -11,6 +11,7 @@ mod reference;
 mod request_frame;
 mod title;
 mod tools;
+mod transfer;
 mod turn;
 mod turn_queue;
 
@@ -30,6 +31,7 @@ pub use context::ThreadContext;
 pub use conversations::Conversation;
 pub use notes::{InvalidNote, NewNote, SavedNote};
 pub use records::ThreadLogPage;
+pub use transfer::{ImportRequest, ImportedThread, InvalidThreadLog};
 pub use turn::{SendPlan, SendRequest, TurnEvent, TurnReport};
 pub use turn_queue::PendingTurn;
 
@@ -174,7 +176,12 @@ impl<'e> ThreadService<'e> {
 
     /// Syncs a thread into the store, so that it is listed, shown and found.
     pub fn sync(self, id: ThreadId) -> Result<(), EngineError> {
-        self.engine.sync().files(Agent::Native, &[self.engine.thread_store().log_path(id)])
+        match self.engine.thread_store().log_file(id) {
+            Ok(log) => self.engine.sync().files(Agent::Native, &[log]),
+            // There is nothing to add any more.
+            Err(ThreadError::Missing { .. } | ThreadError::Deleted { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Appends the unfinished answers of killed processes to these threads. Returns whether there were any.

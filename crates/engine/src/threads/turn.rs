@@ -1,5 +1,6 @@
 //! One turn: the user's text, the model's streamed answer, and the tools it calls.
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use rethread_llm::{AnswerChunk, ChatAnswer, ChatError, ChatLimits, NanoUsd, ToolDefinition};
@@ -14,10 +15,10 @@ use serde_json::json;
 use super::compact::PlannedCost;
 use super::request_frame::RequestFrame;
 use super::{CompactReport, PendingTurn, tools};
+use crate::EngineError;
 use crate::models::ConfiguredModel;
 use crate::models::LedgerMeter;
 use crate::threads::TurnService;
-use crate::{Engine, EngineError};
 
 /// Maximum answers of one turn. Stops a model that never ends calling tools.
 const MAX_ANSWERS: usize = 20;
@@ -291,21 +292,23 @@ impl TurnService<'_> {
         let frame = RequestFrame::new(self, context.model, &context.metadata, &context.tools);
         let request = frame.request(context.tools.clone(), messages);
         let name = context.model.chat.model();
-        turn.begin_answer(&context.run_id, name, after)
-            .map_err(|cause| disk_error(self.engine, context.log.id(), cause))?;
-        let streamed =
-            context.model.chat.stream(&request, context.ledger, context.is_stopped, &mut |chunk| match chunk {
-                AnswerChunk::Text(text) => {
-                    // If this fails, the text is lost only if the process is also killed.
-                    let _ = turn.append_answer_text(text);
-                    events(TurnEvent::Delta(text));
-                }
-                AnswerChunk::CallStarted { id, name } => events(TurnEvent::ToolCalled { id, name }),
-            });
+        turn.begin_answer(&context.run_id, name, after)?;
+        let is_lost = Cell::new(false);
+        let is_stopped = || is_lost.get() || (context.is_stopped)();
+        let streamed = context.model.chat.stream(&request, context.ledger, &is_stopped, &mut |chunk| match chunk {
+            AnswerChunk::Text(text) => {
+                // If this fails, the text is lost only if the process is also killed. A turn that was taken over
+                // cannot append its answer.
+                let saved = turn.append_answer_text(text);
+                is_lost.set(is_lost.get() || matches!(saved, Err(ThreadError::TurnLost { .. })));
+                events(TurnEvent::Delta(text));
+            }
+            AnswerChunk::CallStarted { id, name } => events(TurnEvent::ToolCalled { id, name }),
+        });
         let streamed = match streamed {
             Ok(streamed) => streamed,
             Err(error) => {
-                turn.end_answer().map_err(|cause| disk_error(self.engine, context.log.id(), cause))?;
+                turn.end_answer()?;
                 return Err(error.into());
             }
         };
@@ -319,7 +322,7 @@ impl TurnService<'_> {
         if !is_empty {
             append_turn_message(context, message, report, events)?;
         }
-        turn.end_answer().map_err(|cause| disk_error(self.engine, context.log.id(), cause))?;
+        turn.end_answer()?;
         if report.stop == StopReason::Aborted || report.interruption.is_some() {
             return Ok(false);
         }
@@ -438,8 +441,4 @@ fn offered_tools(request: &SendRequest) -> Vec<ToolDefinition> {
     let taken = own.as_ref().map(|tool| tool.name.clone());
     let others = request.tools.iter().filter(|tool| Some(&tool.name) != taken.as_ref()).cloned();
     own.into_iter().chain(others).collect()
-}
-
-fn disk_error(engine: &Engine, id: ThreadId, cause: std::io::Error) -> EngineError {
-    ThreadError::Disk { path: engine.thread_store().log_path(id), operation: "written", cause }.into()
 }

@@ -80,6 +80,7 @@ impl TurnService<'_> {
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<ThreadTurn>, EngineError> {
         let Some(mut turn) = ticket.wait(is_stopped)? else { return Ok(None) };
+        log.require_turn(&turn);
         if !turn.partial_answers.is_empty() {
             let records = self.engine.thread_store().read(log.id())?.records;
             for spoken in turn.partial_answers.iter().filter(|spoken| !is_in_log(&records, spoken)) {

@@ -38,7 +38,7 @@ pub(crate) fn send(engine: &Engine, thread: &str, text: &str) -> Result<TurnRepo
 }
 
 pub(crate) fn log(home: &TestHome, thread: &str) -> Vec<ThreadRecord> {
-    let bytes = fs::read(home.path(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap();
+    let bytes = home.engine().threads().export(thread).unwrap();
     let records = bytes.split(|byte| *byte == b'\n').filter_map(|line| ThreadRecord::parse(line).ok());
     records.filter(|record| !matches!(record, ThreadRecord::Settings(_))).collect()
 }

@@ -43,6 +43,17 @@ pub(crate) enum ThreadCommand {
     /// The ID, its start or end, the alias or the name works as REF in the other thread commands.
     #[command(after_long_help = "Examples:\n  rethread thread list")]
     List(JsonArgs),
+    /// Print the log of a thread.
+    ///
+    /// One JSON object per line, byte for byte as it is stored. `thread import` creates the same thread from it.
+    #[command(after_long_help = "Examples:\n  rethread thread export 01KA7 --output 01KA7M0Z8QWX3V5T9N2R4B6CDE.jsonl")]
+    Export(ThreadExportArgs),
+    /// Create a thread from an exported log.
+    ///
+    /// Prints the ID of the thread: the one that the file is named after, as in ID.jsonl or ID/session.jsonl, or a new
+    /// one. An ID that is or was in use is refused.
+    #[command(after_long_help = "Examples:\n  rethread thread import 01KA7M0Z8QWX3V5T9N2R4B6CDE.jsonl")]
+    Import(ThreadImportArgs),
     /// Delete a thread permanently.
     ///
     /// Deletes its log and everything stored from it. There is no undo. Asks first in a terminal.
@@ -62,9 +73,10 @@ impl ThreadCommand {
             | ThreadCommand::Context(ThreadContextArgs { json, .. })
             | ThreadCommand::Compact(ThreadCompactArgs { json, .. })
             | ThreadCommand::Send(ThreadSendArgs { json, .. })
+            | ThreadCommand::Import(ThreadImportArgs { json, .. })
             | ThreadCommand::Delete(ThreadDeleteArgs { json, .. })
             | ThreadCommand::List(json) => json.json,
-            ThreadCommand::Title(_) => false,
+            ThreadCommand::Export(_) | ThreadCommand::Title(_) => false,
         }
     }
 }
@@ -118,6 +130,30 @@ pub(crate) struct ThreadAppendArgs {
 pub(crate) struct ThreadContextArgs {
     #[command(flatten)]
     pub(crate) thread: ThreadRefArgs,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ThreadExportArgs {
+    #[command(flatten)]
+    pub(crate) thread: ThreadRefArgs,
+    /// Write to FILE instead of stdout
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ThreadImportArgs {
+    /// Exported log; `-` reads stdin
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Give the thread a new ID
+    #[arg(long)]
+    pub(crate) new_id: bool,
+    /// Also import lines that cannot be read; readers skip them
+    #[arg(long)]
+    pub(crate) allow_damaged: bool,
     #[command(flatten)]
     pub(crate) json: JsonArgs,
 }

@@ -72,6 +72,8 @@ const NOT_READING: &[&str] = &[
     "thread compact",
     "thread context",
     "thread delete",
+    "thread export",
+    "thread import",
     "thread new",
     "thread records",
     "thread send",

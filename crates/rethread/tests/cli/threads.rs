@@ -111,3 +111,39 @@ fn thread_commands_accept_an_alias() {
     home.run_ok(&["thread", "delete", "notes"]);
     assert_eq!(home.run(&["thread", "context", "notes"]).status.code(), Some(2));
 }
+
+#[test]
+fn an_exported_thread_is_imported_byte_for_byte() {
+    let home = new_home();
+    let id = new_thread(&home, &["--name", "release notes"]);
+    home.run_with_input(&["thread", "append", &id, "--role", "user"], "was ist neu? äöü".as_bytes());
+    let exported = home.run(&["thread", "export", &id]).stdout;
+    assert!(exported.ends_with(b"\n") && exported.split_inclusive(|byte| *byte == b'\n').count() == 2);
+    let file = home.root().join(format!("{id}.jsonl"));
+    home.run_ok(&["thread", "export", &id, "--output", file.to_str().unwrap()]);
+    assert_eq!(std::fs::read(&file).unwrap(), exported);
+    let import = ["thread", "import", file.to_str().unwrap()];
+    assert_snapshot!("import_existing", snapshot(&home, &home.run(&import), &id));
+    let copy = home.run(&["thread", "import", file.to_str().unwrap(), "--new-id"]);
+    let copy = String::from_utf8(copy.stdout).unwrap().trim().to_owned();
+    assert!(copy != id && home.run(&["thread", "export", &copy]).stdout == exported);
+    home.run_ok(&["thread", "delete", &id, "--yes"]);
+    assert_snapshot!("import_deleted", snapshot(&home, &home.run(&import), &id));
+    let other = new_home();
+    assert_eq!(other.run(&import).stdout, format!("{id}\n").as_bytes(), "the file is named after the thread");
+    assert_eq!(other.run(&["thread", "export", &id]).stdout, exported);
+}
+
+#[test]
+fn a_damaged_log_is_imported_only_on_request() {
+    let home = new_home();
+    let id = new_thread(&home, &["--name", "release notes"]);
+    home.run_with_input(&["thread", "append", &id, "--role", "user"], b"what is new?");
+    let mut log = home.run(&["thread", "export", &id]).stdout;
+    log.extend_from_slice(b"not a record\n{\"recordType\":\"mess");
+    let refused = home.run_with_input(&["thread", "import", "-"], &log);
+    assert_snapshot!("import_damaged", home.snapshot_of(&refused));
+    let imported = home.run_with_input(&["thread", "import", "-", "--allow-damaged"], &log);
+    let copy = String::from_utf8(imported.stdout).unwrap().trim().to_owned();
+    assert_eq!(home.run(&["thread", "export", &copy]).stdout, log);
+}

@@ -43,6 +43,14 @@ impl Dialect {
         }
     }
 
+    /// The clock of the database in milliseconds since 1970. Clocks of nodes differ, so leases are compared with this one.
+    pub(crate) const fn now_millis(self) -> &'static str {
+        match self {
+            Self::Sqlite => "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+            Self::Postgres => "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+        }
+    }
+
     /// Whether a text contains another one.
     pub(crate) fn contains(self, text: &str, part: &str) -> String {
         match self {

@@ -165,6 +165,17 @@ impl Sql {
         }
     }
 
+    /// Starts a write transaction that takes no part in the order of the space's changes, for rows that have an order
+    /// of their own: on a server it waits for no other writer of the space.
+    pub(crate) fn begin_unordered(&self) -> Result<Transaction<'_>, StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => self.begin(),
+            Driver::Postgres(session) => {
+                session.begin_unordered().map(Transaction::Postgres).map_err(|cause| self.error(cause))
+            }
+        }
+    }
+
     /// Starts a transaction that only reads; `None` if there is one already.
     pub(crate) fn begin_reading(&self) -> Result<Option<Transaction<'_>>, StoreError> {
         match &self.driver {

@@ -25,11 +25,12 @@ macro_rules! migrations {
 
 /// The steps to the present schema. The first creates a new database. Files from before it belong to builds that were
 /// never released: they are replaced, and what they hold is carried over.
-pub(crate) const MIGRATIONS: [Migration; 4] = migrations! {
+pub(crate) const MIGRATIONS: [Migration; 5] = migrations! {
     13: "0013-schema",
     14: "0014-drop-triggers",
     15: "0015-held-injections",
     16: "0016-members",
+    17: "0017-threads",
 };
 
 /// Stored as `user_version` in a file, in `schema_version` on a server; 0 is a new, empty database.

@@ -99,6 +99,12 @@ impl AsValue for Agent {
     }
 }
 
+impl AsValue for [u8] {
+    fn as_value(&self) -> SqlValue<'_> {
+        SqlValue::Bytes(self)
+    }
+}
+
 impl AsValue for Vec<u8> {
     fn as_value(&self) -> SqlValue<'_> {
         SqlValue::Bytes(self)

@@ -2,8 +2,11 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rethread_model::thread::ThreadId;
+
+use crate::StoreError;
 
 /// A failed operation on a thread.
 #[derive(Debug, thiserror::Error)]
@@ -67,9 +70,49 @@ pub enum ThreadError {
         /// How many turns may wait.
         limit: usize,
     },
+    /// There is a thread with this id already.
+    #[error("there is a thread {id} already")]
+    Exists {
+        /// The requested id.
+        id: ThreadId,
+    },
+    /// Another process took the turn over, because its lease had expired. Nothing was appended.
+    #[error("the turn of the thread {id} was taken over by another process")]
+    TurnLost {
+        /// The thread concerned.
+        id: ThreadId,
+    },
+    /// The database failed.
+    #[error("the threads in the database cannot be used")]
+    Database {
+        /// The error of the store. Appends that were sent together share it.
+        #[source]
+        cause: Arc<StoreError>,
+    },
+}
+
+impl From<StoreError> for ThreadError {
+    fn from(cause: StoreError) -> Self {
+        ThreadError::Database { cause: Arc::new(cause) }
+    }
 }
 
 impl ThreadError {
+    /// The same error for another record that was to be written with the first: causes cannot be cloned.
+    pub(super) fn repeated(&self) -> ThreadError {
+        match self {
+            ThreadError::Deleted { id } => ThreadError::Deleted { id: *id },
+            ThreadError::Missing { id } => ThreadError::Missing { id: *id },
+            ThreadError::TurnLost { id } => ThreadError::TurnLost { id: *id },
+            ThreadError::Database { cause } => ThreadError::Database { cause: Arc::clone(cause) },
+            ThreadError::FailedEarlier { path } => ThreadError::FailedEarlier { path: path.clone() },
+            ThreadError::Disk { path, operation, cause } => {
+                ThreadError::Disk { path: path.clone(), operation, cause: cause.kind().into() }
+            }
+            _ => ThreadError::FailedEarlier { path: PathBuf::new() },
+        }
+    }
+
     /// For `map_err`.
     pub(crate) fn disk(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> ThreadError + use<> {
         let path = path.to_owned();

@@ -1,259 +1,270 @@
-//! Threads: our own conversations. Each has a directory with `session.jsonl`, which is append-only, and
-//! `metadata.json`.
+//! Threads: our own conversations, in a folder or in a database, behind one API.
+//!
+//! A log is a sequence of JSON lines that only grows. The metadata of a thread say what its log contains.
 
+mod append_queue;
+mod database;
 mod error;
+mod files;
 mod log;
-mod metadata;
+mod new_record;
+mod partial_answer;
 mod read;
 mod record_counts;
-mod turn_queue;
+mod turns;
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::cmp::Reverse;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use rethread_model::thread::{ThreadId, ThreadMetadata, ThreadRecord, ThreadSettings};
-use rustix::fs::OFlags;
+use crate::AuthorizedSpace;
+use rethread_model::thread::{ThreadId, ThreadMetadata};
 
-use crate::private_files::{OWNER_ONLY_FOLDER, PrivateFolder, create_folders};
+use crate::{StoreLocation, TextMatcher};
+use database::DatabaseThreads;
+use files::FileThreads;
 
+pub use database::lease_takeovers;
 pub use error::ThreadError;
-pub use log::{MAX_RECORD_BYTES, ThreadLog};
+pub use log::ThreadLog;
+pub use new_record::MAX_RECORD_BYTES;
+pub use partial_answer::PartialAnswer;
 pub use read::{ThreadLineProblem, ThreadRecords};
-pub use turn_queue::{PartialAnswer, ThreadTurn, TurnTicket};
+pub use turns::{ThreadTurn, TurnTicket};
 
-const LOG: &str = "session.jsonl";
-/// Prefix of directories that are not complete yet.
-const DRAFT_PREFIX: &str = ".new-";
-/// Directory with an empty file for each deleted thread, so that none of them comes back.
-const DELETED: &str = "deleted";
-/// Number of OS threads that read metadata.
-const METADATA_READERS: usize = 8;
+/// Metadata of threads, most recently used first, and the errors of those that cannot be read.
+pub type ThreadSummaries = (Vec<ThreadMetadata>, Vec<ThreadError>);
 
-/// All threads of one Rethread home.
+/// All threads of one Rethread home, or of one space of a database.
 #[derive(Clone, Debug)]
 pub struct Threads {
-    root: PathBuf,
+    backend: ThreadBackend,
+}
+
+#[derive(Clone, Debug)]
+enum ThreadBackend {
+    Files(FileThreads),
+    Database(DatabaseThreads),
 }
 
 impl Threads {
     /// Threads below this directory, which need not exist.
-    pub fn new(root: PathBuf) -> Self {
-        Self { root }
+    pub fn in_folder(root: PathBuf) -> Self {
+        Self { backend: ThreadBackend::Files(FileThreads::new(root)) }
     }
 
-    /// The directory that holds the threads.
-    pub fn root(&self) -> &Path {
-        &self.root
+    /// Threads of a space in a database. `copies` is the directory for the files that [`Threads::log_file`] writes.
+    pub fn in_database(location: StoreLocation, space: AuthorizedSpace, copies: PathBuf) -> Self {
+        Self { backend: ThreadBackend::Database(DatabaseThreads::new(location, space, copies)) }
     }
 
-    /// Path of a thread's log.
-    pub fn log_path(&self, id: ThreadId) -> PathBuf {
-        self.folder_path(id).join(LOG)
-    }
-
-    /// Creates a thread: its directory, a log without messages and metadata, all on disk when this returns.
-    pub fn create(&self, metadata: &ThreadMetadata) -> Result<ThreadLog, ThreadError> {
-        let path = self.folder_path(metadata.id);
-        let log = settings_line(metadata);
-        let metadata = &ThreadMetadata { log_bytes: log.len() as u64, ..metadata.clone() };
-        let draft = self.root.join(format!("{DRAFT_PREFIX}{}", metadata.id));
-        self.refuse_link()?;
-        let create = || -> io::Result<()> {
-            create_folders(&draft, OWNER_ONLY_FOLDER)?;
-            let folder = PrivateFolder::open(&draft)?;
-            let mut file = folder.file(LOG, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
-            file.write_all(&log)?;
-            file.sync_all()?;
-            metadata::write(&folder, metadata)?;
-            folder.sync()?;
-            // The rename makes the complete directory visible in one step.
-            std::fs::rename(&draft, &path)?;
-            PrivateFolder::open(&self.root)?.sync()
-        };
-        if let Err(cause) = create() {
-            let _ = std::fs::remove_dir_all(&draft);
-            return Err(ThreadError::Disk { path, operation: "created", cause });
+    /// How long a turn in a database outlives its process. Turns in a folder end with their process.
+    #[must_use]
+    pub fn with_turn_lease(mut self, lease: Duration) -> Self {
+        if let ThreadBackend::Database(threads) = &mut self.backend {
+            threads.set_turn_lease(lease);
         }
-        self.open(metadata.id)
+        self
+    }
+
+    /// Whether the threads are in a database, which other nodes may use too.
+    pub fn is_in_database(&self) -> bool {
+        matches!(self.backend, ThreadBackend::Database(_))
+    }
+
+    /// Path of a thread's log; `None` in a database.
+    pub fn log_path(&self, id: ThreadId) -> Option<PathBuf> {
+        match &self.backend {
+            ThreadBackend::Files(threads) => Some(threads.log_path(id)),
+            ThreadBackend::Database(_) => None,
+        }
+    }
+
+    /// A file with the log of a thread, and its metadata beside it: the log itself or, for a thread in a database, a
+    /// copy that is brought up to date first.
+    pub fn log_file(&self, id: ThreadId) -> Result<PathBuf, ThreadError> {
+        match &self.backend {
+            ThreadBackend::Files(threads) => Ok(threads.log_path(id)),
+            ThreadBackend::Database(threads) => threads.update_copy(id),
+        }
+    }
+
+    /// Brings the files of all threads up to date, for a reader of files.
+    pub fn update_log_files(&self) -> Result<(), ThreadError> {
+        match &self.backend {
+            ThreadBackend::Files(_) => Ok(()),
+            ThreadBackend::Database(threads) => threads.update_copies(),
+        }
+    }
+
+    /// Creates a thread: a log without messages, and metadata. Both are durable when this returns.
+    pub fn create(&self, metadata: &ThreadMetadata) -> Result<ThreadLog, ThreadError> {
+        let log = new_record::settings_line(metadata);
+        self.create_with_log(&ThreadMetadata { log_bytes: log.len() as u64, ..metadata.clone() }, &log)
+    }
+
+    /// Creates a thread with this log, byte for byte. Fails if there is or was a thread with this id.
+    pub fn import(&self, id: ThreadId, log: &[u8]) -> Result<ThreadMetadata, ThreadError> {
+        if self.is_deleted(id) {
+            return Err(ThreadError::Deleted { id });
+        }
+        if self.ids()?.contains(&id) {
+            return Err(ThreadError::Exists { id });
+        }
+        let mut metadata = ThreadMetadata::new(id, id.created_at());
+        // Reading from memory cannot fail.
+        let _ = read::each_line(log, &mut |line| record_counts::count_line(&mut metadata, line));
+        self.create_with_log(&metadata, log)?;
+        Ok(metadata)
+    }
+
+    fn create_with_log(&self, metadata: &ThreadMetadata, log: &[u8]) -> Result<ThreadLog, ThreadError> {
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.create(metadata, log).map(ThreadLog::in_file),
+            ThreadBackend::Database(threads) => threads.create(metadata, log).map(ThreadLog::in_database),
+        }
     }
 
     /// Opens a thread for appending.
     pub fn open(&self, id: ThreadId) -> Result<ThreadLog, ThreadError> {
-        let (folder, path) = self.folder(id)?;
-        let file = self.log_file(id, &folder, OFlags::RDWR | OFlags::APPEND)?;
-        Ok(ThreadLog::new(id, path.join(LOG), folder, file))
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.open(id).map(ThreadLog::in_file),
+            ThreadBackend::Database(threads) => threads.open(id).map(ThreadLog::in_database),
+        }
     }
 
     /// All records of a thread, and the lines that are not records.
     pub fn read(&self, id: ThreadId) -> Result<ThreadRecords, ThreadError> {
-        let (folder, _) = self.folder(id)?;
-        let file = self.log_file(id, &folder, OFlags::RDONLY)?;
-        read::records(&file).map_err(ThreadError::disk(&self.log_path(id), "read"))
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.read(id),
+            ThreadBackend::Database(threads) => Ok(read::records_in(&threads.log_content(id)?)),
+        }
+    }
+
+    /// The log of a thread, byte for byte.
+    pub fn export(&self, id: ThreadId) -> Result<Vec<u8>, ThreadError> {
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.log_content(id),
+            ThreadBackend::Database(threads) => threads.log_content(id),
+        }
+    }
+
+    /// The records in an exported log, and the lines that are not records.
+    pub fn parse_log(log: &[u8]) -> ThreadRecords {
+        read::records_in(log)
     }
 
     /// The current metadata of a thread. Does not write, even if the stored metadata is out of date.
     pub fn metadata(&self, id: ThreadId) -> Result<ThreadMetadata, ThreadError> {
-        let (folder, _) = self.folder(id)?;
-        let file = self.log_file(id, &folder, OFlags::RDONLY)?;
-        metadata::load(id, &folder, &file, None).map_err(ThreadError::disk(&self.log_path(id), "read"))
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.metadata(id),
+            ThreadBackend::Database(threads) => threads.metadata(id),
+        }
     }
 
-    /// Whether the metadata file of a thread cannot be parsed.
+    /// Whether the stored metadata of a thread cannot be parsed.
     pub fn has_damaged_metadata(&self, id: ThreadId) -> bool {
-        self.folder(id).is_ok_and(|(folder, _)| metadata::is_damaged(id, &folder))
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.has_damaged_metadata(id),
+            ThreadBackend::Database(threads) => threads.has_damaged_metadata(id),
+        }
+    }
+
+    /// Whether the log or the metadata of a thread contain a text.
+    pub fn contains_text(&self, id: ThreadId, needle: &TextMatcher) -> bool {
+        let stored = match &self.backend {
+            ThreadBackend::Files(threads) => [threads.metadata_content(id), threads.log_content(id)],
+            ThreadBackend::Database(threads) => [threads.metadata_content(id), threads.log_content(id)],
+        };
+        stored.into_iter().flatten().any(|bytes| {
+            let text = String::from_utf8_lossy(&bytes);
+            text.lines().any(|line| needle.matches_json(line)) || needle.matches_json(&text)
+        })
+    }
+
+    /// Whether anything is stored of a thread, also if its deletion was interrupted.
+    pub fn has_content(&self, id: ThreadId) -> bool {
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.has_content(id),
+            ThreadBackend::Database(threads) => threads.has_content(id),
+        }
     }
 
     /// The ids of all threads, oldest first.
     pub fn ids(&self) -> Result<Vec<ThreadId>, ThreadError> {
-        self.refuse_link()?;
-        let entries = match std::fs::read_dir(&self.root) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(cause) => return Err(ThreadError::Disk { path: self.root.clone(), operation: "read", cause }),
-        };
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let mut ids: Vec<ThreadId> = names.filter_map(|name| name.parse().ok()).collect();
-        ids.retain(|id| !self.is_deleted(*id));
-        ids.sort_unstable();
-        Ok(ids)
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.ids(),
+            ThreadBackend::Database(threads) => threads.ids(),
+        }
     }
 
     /// Metadata of all threads, most recently used first, and the errors of those that cannot be read.
-    pub fn list(&self) -> Result<(Vec<ThreadMetadata>, Vec<ThreadError>), ThreadError> {
-        let ids = self.ids()?;
-        let share = ids.len().div_ceil(METADATA_READERS).max(1);
-        let read: Vec<Result<ThreadMetadata, ThreadError>> = std::thread::scope(|scope| {
-            let readers: Vec<_> = ids
-                .chunks(share)
-                .map(|ids| scope.spawn(|| ids.iter().map(|id| self.metadata(*id)).collect::<Vec<_>>()))
-                .collect();
-            readers.into_iter().flat_map(|reader| reader.join().unwrap_or_default()).collect()
-        });
-        let (mut found, mut problems) = (Vec::with_capacity(read.len()), Vec::new());
-        for one in read {
-            match one {
-                Ok(metadata) => found.push(metadata),
-                // Deleted since the listing.
-                Err(ThreadError::Missing { .. } | ThreadError::Deleted { .. }) => {}
-                Err(error) => problems.push(error),
-            }
+    pub fn list(&self) -> Result<ThreadSummaries, ThreadError> {
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.list(),
+            ThreadBackend::Database(threads) => threads.list(),
         }
-        found.sort_by_key(|metadata| (std::cmp::Reverse(metadata.last_message_at), std::cmp::Reverse(metadata.id)));
-        Ok((found, problems))
     }
 
     /// Deletes a thread for good. Processes that have its log open can no longer append.
     pub fn delete(&self, id: ThreadId) -> Result<(), ThreadError> {
-        let path = self.folder_path(id);
-        let (folder, _) = match self.folder(id) {
-            // An earlier deletion was interrupted.
-            Err(ThreadError::Deleted { .. }) if path.exists() => return self.sweep(id),
-            opened => opened?,
-        };
-        let file = self.log_file(id, &folder, OFlags::RDWR)?;
-        file.lock().map_err(ThreadError::disk(&path, "locked"))?;
-        let deleted = self.root.join(DELETED);
-        let mark_deleted = || -> io::Result<()> {
-            create_folders(&deleted, OWNER_ONLY_FOLDER)?;
-            let deleted = PrivateFolder::open(&deleted)?;
-            deleted.file(id.to_string(), OFlags::WRONLY | OFlags::CREATE)?.sync_all()?;
-            deleted.sync()
-        };
-        mark_deleted().map_err(ThreadError::disk(&deleted, "written"))?;
-        // From here on the thread is deleted; files that are left over are removed by `sweep_all`.
-        self.sweep(id)
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.delete(id),
+            ThreadBackend::Database(threads) => threads.delete(id),
+        }
     }
 
     /// The ids of all deleted threads.
     pub fn deleted_ids(&self) -> Vec<ThreadId> {
-        let Ok(entries) = std::fs::read_dir(self.root.join(DELETED)) else { return Vec::new() };
-        entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
-    }
-
-    /// Removes what interrupted deletions and creations left behind.
-    pub fn sweep_all(&self) -> Result<(), ThreadError> {
-        self.refuse_link()?;
-        let Ok(entries) = std::fs::read_dir(&self.root) else { return Ok(()) };
-        for name in entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()) {
-            let deleted = name.parse::<ThreadId>().ok().filter(|id| self.is_deleted(*id));
-            if let Some(id) = deleted {
-                self.sweep(id)?;
-            }
-            // Creating a directory takes a moment; an old draft was left by a killed process.
-            let draft = self.root.join(&name);
-            if name.starts_with(DRAFT_PREFIX) && is_older_than_an_hour(&draft) {
-                std::fs::remove_dir_all(&draft).map_err(ThreadError::disk(&draft, "removed"))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn sweep(&self, id: ThreadId) -> Result<(), ThreadError> {
-        let path = self.folder_path(id);
-        // The log first: a process that waits for its lock sees that it was unlinked.
-        let removed = PrivateFolder::open(&path).and_then(|folder| folder.remove(LOG));
-        match removed.and_then(|()| std::fs::remove_dir_all(&path)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !path.exists() => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                std::fs::remove_dir_all(&path).map_err(ThreadError::disk(&path, "removed"))
-            }
-            other => other.map_err(ThreadError::disk(&path, "removed")),
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.deleted_ids(),
+            ThreadBackend::Database(threads) => threads.deleted_ids(),
         }
     }
 
     /// Whether a thread with this id was deleted.
     pub fn is_deleted(&self, id: ThreadId) -> bool {
-        self.root.join(DELETED).join(id.to_string()).symlink_metadata().is_ok()
-    }
-
-    /// Fails if the directory of all threads is a link: it would lead our files elsewhere.
-    fn refuse_link(&self) -> Result<(), ThreadError> {
-        if !self.root.is_symlink() {
-            return Ok(());
-        }
-        let cause = io::Error::other("it is a symbolic link");
-        Err(ThreadError::Disk { path: self.root.clone(), operation: "used", cause })
-    }
-
-    fn folder_path(&self, id: ThreadId) -> PathBuf {
-        self.root.join(id.to_string())
-    }
-
-    fn folder(&self, id: ThreadId) -> Result<(PrivateFolder, PathBuf), ThreadError> {
-        self.refuse_link()?;
-        let path = self.folder_path(id);
-        if self.is_deleted(id) {
-            return Err(ThreadError::Deleted { id });
-        }
-        match PrivateFolder::open(&path) {
-            Ok(folder) => Ok((folder, path)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(ThreadError::Missing { id }),
-            Err(cause) => Err(ThreadError::Disk { path, operation: "read", cause }),
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.is_deleted(id),
+            ThreadBackend::Database(threads) => threads.is_deleted(id),
         }
     }
 
-    fn log_file(&self, id: ThreadId, folder: &PrivateFolder, flags: OFlags) -> Result<std::fs::File, ThreadError> {
-        let path = self.log_path(id);
-        folder.file(LOG, flags).map_err(|cause| match cause.kind() {
-            io::ErrorKind::NotFound => ThreadError::Missing { id },
-            io::ErrorKind::InvalidInput => ThreadError::NotRegularFile { path },
-            _ => ThreadError::Disk { path, operation: "opened", cause },
-        })
+    /// Removes what interrupted deletions and creations left behind.
+    pub fn sweep_all(&self) -> Result<(), ThreadError> {
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.sweep_all(),
+            ThreadBackend::Database(threads) => threads.sweep_all(),
+        }
+    }
+
+    /// Enters the queue of a thread, in which at most `limit` turns wait behind the current one.
+    pub fn enter_turn_queue(&self, id: ThreadId, limit: usize) -> Result<TurnTicket, ThreadError> {
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.enter_turn_queue(id, limit).map(TurnTicket::in_file),
+            ThreadBackend::Database(threads) => threads.enter_turn_queue(id, limit).map(TurnTicket::in_database),
+        }
+    }
+
+    /// Whether a killed process left a partial answer and no turn is queued that would record it.
+    pub fn has_partial_answer(&self, id: ThreadId) -> bool {
+        match &self.backend {
+            ThreadBackend::Files(threads) => threads.has_partial_answer(id),
+            ThreadBackend::Database(threads) => threads.has_partial_answer(id),
+        }
     }
 }
 
-/// The first line of a new log: its settings. A thread without any starts with an empty log.
-fn settings_line(metadata: &ThreadMetadata) -> Vec<u8> {
-    let settings = ThreadSettings::from_metadata(metadata, metadata.created_at);
-    let defaults = ThreadMetadata::new(metadata.id, metadata.created_at);
-    if settings == ThreadSettings::from_metadata(&defaults, metadata.created_at) {
-        return Vec::new();
+/// Sorts metadata by last use. Threads that were deleted since the listing are left out.
+fn metadata_list(read: Vec<Result<ThreadMetadata, ThreadError>>) -> ThreadSummaries {
+    let (mut found, mut problems) = (Vec::with_capacity(read.len()), Vec::new());
+    for one in read {
+        match one {
+            Ok(metadata) => found.push(metadata),
+            Err(ThreadError::Missing { .. } | ThreadError::Deleted { .. }) => {}
+            Err(error) => problems.push(error),
+        }
     }
-    ThreadRecord::Settings(settings).to_line()
-}
-
-fn is_older_than_an_hour(path: &Path) -> bool {
-    let age =
-        path.symlink_metadata().and_then(|attributes| attributes.modified()).ok().and_then(|at| at.elapsed().ok());
-    age.is_some_and(|age| age.as_secs() > 3600)
+    found.sort_by_key(|metadata| (Reverse(metadata.last_message_at), Reverse(metadata.id)));
+    (found, problems)
 }

@@ -1,14 +1,14 @@
 //! Reads a log: all complete records, and the lines that are not records.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
 use rethread_model::thread::{InvalidRecord, ThreadRecord};
 
-use super::log::MAX_RECORD_BYTES;
+use super::MAX_RECORD_BYTES;
 
 /// Bytes read at a time.
-const BUFFER_BYTES: usize = 64 * 1024;
+pub(super) const BUFFER_BYTES: usize = 64 * 1024;
 
 /// A line that is not a record. Readers skip it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,10 +32,10 @@ pub struct ThreadRecords {
     pub is_torn: bool,
 }
 
-pub(super) fn records(file: &File) -> io::Result<ThreadRecords> {
+pub(super) fn records(log: impl BufRead) -> io::Result<ThreadRecords> {
     let mut loaded = ThreadRecords::default();
     let mut number = 0;
-    let torn = each_line(file, 0, &mut |line| {
+    let torn = each_line(log, &mut |line| {
         number += 1;
         // Closing an incomplete end can leave a blank line.
         if line.trim_ascii().is_empty() {
@@ -54,16 +54,17 @@ pub(super) fn records(file: &File) -> io::Result<ThreadRecords> {
     Ok(loaded)
 }
 
+/// The records of a log in memory, whose reading cannot fail.
+pub(super) fn records_in(log: &[u8]) -> ThreadRecords {
+    records(log).unwrap_or_default()
+}
+
 fn describe(line: u64, problem: &InvalidRecord) -> ThreadLineProblem {
     ThreadLineProblem { line, reason: problem.to_string(), is_damage: !problem.is_cut_off }
 }
 
-/// Calls `each` with every complete line from a position on, newline included. Returns the incomplete line that
-/// follows, if any.
-pub(super) fn each_line(file: &File, from: u64, each: &mut dyn FnMut(&[u8])) -> io::Result<Option<Vec<u8>>> {
-    let mut file = file;
-    file.seek(SeekFrom::Start(from))?;
-    let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
+/// Calls `each` with every complete line, newline included. Returns the incomplete line that follows, if any.
+pub(super) fn each_line(mut reader: impl BufRead, each: &mut dyn FnMut(&[u8])) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     loop {
         line.clear();

@@ -7,6 +7,7 @@ use rethread_model::{
     Timestamp,
 };
 use rethread_store::{AuthorizedSpace, SessionKey, SessionNumber, SessionUpdate, Store, StoreLocation};
+use rethread_testing::{TestPostgres, new_space_name};
 
 /// The session that most cases are about.
 pub(crate) const KEY: SessionKey<'_> = SessionKey { agent: Agent::Pi, external_id: "s" };
@@ -15,6 +16,10 @@ pub(crate) const KEY: SessionKey<'_> = SessionKey { agent: Agent::Pi, external_i
 pub(crate) fn on_each_backend(case: impl Fn(&dyn Fn() -> Store)) {
     let folder = tempfile::tempdir().unwrap();
     case(&|| Store::open(&StoreLocation::in_folder(folder.path()), AuthorizedSpace::local()).unwrap());
+    if let Some(server) = TestPostgres::shared() {
+        let space = AuthorizedSpace::operator(new_space_name().parse().unwrap());
+        case(&|| Store::open(&server.location(), space.clone()).unwrap());
+    }
 }
 
 /// Like [`on_each_backend`], for cases with several spaces: `open` takes the name of one.
@@ -24,6 +29,13 @@ pub(crate) fn in_each_space(case: impl Fn(&dyn Fn(&str) -> Store)) {
         let space = AuthorizedSpace::operator(space.parse().unwrap());
         Store::open(&StoreLocation::in_folder(folder.path()), space).unwrap()
     });
+    if let Some(server) = TestPostgres::shared() {
+        let prefix = new_space_name();
+        case(&|space| {
+            let space = AuthorizedSpace::operator(format!("{prefix}-{space}").parse().unwrap());
+            Store::open(&server.location(), space).unwrap()
+        });
+    }
 }
 
 pub(crate) const fn millis(at: i64) -> Timestamp {

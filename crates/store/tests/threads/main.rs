@@ -1,20 +1,18 @@
-//! Threads: created, appended, read, torn, deleted, and one turn at a time.
+//! Threads, in a folder and in a database: created, appended, listed, deleted, exported.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod files;
+mod turns;
 
-use proptest::prelude::*;
-use rethread_model::Timestamp;
+use std::path::{Path, PathBuf};
+
 use rethread_model::thread::{
     ChatRole, Compaction, ContentBlock, NameOrigin, ThreadId, ThreadMessage, ThreadMetadata, ThreadRecord, ThreadSource,
 };
-use rethread_store::{ThreadError, ThreadLog, Threads};
+use rethread_model::Timestamp;
+use rethread_store::{AuthorizedSpace, StoreLocation, ThreadError, ThreadLog, Threads};
+use rethread_testing::{TestPostgres, new_space_name};
 use serde_json::Map;
 
 fn at(seconds: i64) -> Timestamp {
@@ -39,16 +37,61 @@ fn result(call: &str) -> ThreadRecord {
     ThreadRecord::Message(ThreadMessage::tool_result(call, vec![ContentBlock::text("done")], false, at(3)))
 }
 
+/// Runs a case on each backend.
+fn on_each_backend(case: impl Fn(&ThreadFixture)) {
+    case(&ThreadFixture::new());
+    case(&ThreadFixture::in_database(None));
+    if let Some(server) = TestPostgres::shared() {
+        let space = AuthorizedSpace::operator(new_space_name().parse().unwrap());
+        case(&ThreadFixture::in_database(Some((server.location(), space))));
+    }
+}
+
+/// A database on a server and a space in it.
+type ServerSpace = (StoreLocation, AuthorizedSpace);
+
+fn database_threads(folder: &Path, server: Option<&ServerSpace>) -> Threads {
+    let (location, space) =
+        server.cloned().unwrap_or_else(|| (StoreLocation::in_folder(folder), AuthorizedSpace::local()));
+    Threads::in_database(location, space, folder.join("threads"))
+}
+
 struct ThreadFixture {
     folder: tempfile::TempDir,
     threads: Threads,
+    server: Option<ServerSpace>,
 }
 
 impl ThreadFixture {
+    /// Threads in a folder.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let threads = Threads::new(folder.path().join("threads"));
-        Self { folder, threads }
+        let threads = Threads::in_folder(folder.path().join("threads"));
+        Self { folder, threads, server: None }
+    }
+
+    /// Threads in a database: in a file, or on a server.
+    fn in_database(server: Option<ServerSpace>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let threads = database_threads(folder.path(), server.as_ref());
+        Self { folder, threads, server }
+    }
+
+    /// The same threads, as another process opens them.
+    fn other_process(&self) -> Threads {
+        if self.threads.log_path(ThreadId::generate(at(0))).is_some() {
+            Threads::in_folder(self.root())
+        } else {
+            database_threads(self.folder.path(), self.server.as_ref())
+        }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("threads")
+    }
+
+    fn log_path(&self, id: ThreadId) -> PathBuf {
+        self.threads.log_path(id).unwrap()
     }
 
     fn thread(&self) -> ThreadLog {
@@ -57,7 +100,7 @@ impl ThreadFixture {
     }
 
     fn bytes(&self, id: ThreadId) -> Vec<u8> {
-        fs::read(self.threads.log_path(id)).unwrap()
+        self.threads.export(id).unwrap()
     }
 
     fn seqs(&self, id: ThreadId) -> Vec<u64> {
@@ -66,463 +109,248 @@ impl ThreadFixture {
 }
 
 #[test]
-fn new_thread_has_a_directory_an_empty_log_and_metadata() {
-    // S7.1
-    let fixture = ThreadFixture::new();
-    let id = fixture.thread().id();
-    assert_eq!(fixture.bytes(id), b"");
-    let folder = fixture.folder.path().join("threads").join(id.to_string());
-    let metadata: serde_json::Value = serde_json::from_slice(&fs::read(folder.join("metadata.json")).unwrap()).unwrap();
-    assert_eq!(metadata["id"], id.to_string());
-    assert_eq!(metadata["createdAt"], at(0).to_string());
-    assert_eq!(metadata["source"], "interactive");
-    for (path, mode) in
-        [(folder.clone(), 0o700), (folder.join("session.jsonl"), 0o600), (folder.join("metadata.json"), 0o600)]
-    {
-        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, mode);
-    }
-}
-
-#[test]
 fn log_file_only_grows() {
     // S7.2, S7.6
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    let mut before = Vec::new();
-    let compaction = Compaction {
-        seq: 0,
-        first_kept_seq: 2,
-        summary: "s".to_owned(),
-        tokens_before: 1,
-        read_files: Vec::new(),
-        modified_files: Vec::new(),
-        timestamp: at(5),
-        extra: Map::new(),
-    };
-    let records =
-        [user("one"), message(ChatRole::Assistant, "two", 2), ThreadRecord::Compaction(compaction), user("three")];
-    for (number, record) in (1..).zip(records) {
-        assert_eq!(log.append(record).unwrap().seq(), Some(number));
-        let now = fixture.bytes(log.id());
-        assert!(now.starts_with(&before) && now.ends_with(b"\n") && now.len() > before.len());
-        before = now;
-    }
-    assert_eq!(fixture.seqs(log.id()), [1, 2, 3, 4]);
+    on_each_backend(|fixture| {
+        let log = fixture.thread();
+        let mut before = Vec::new();
+        let compaction = Compaction {
+            seq: 0,
+            first_kept_seq: 2,
+            summary: "s".to_owned(),
+            tokens_before: 1,
+            read_files: Vec::new(),
+            modified_files: Vec::new(),
+            timestamp: at(5),
+            extra: Map::new(),
+        };
+        let records =
+            [user("one"), message(ChatRole::Assistant, "two", 2), ThreadRecord::Compaction(compaction), user("three")];
+        for (number, record) in (1..).zip(records) {
+            assert_eq!(log.append(record).unwrap().seq(), Some(number));
+            let now = fixture.bytes(log.id());
+            assert!(now.starts_with(&before) && now.ends_with(b"\n") && now.len() > before.len());
+            before = now;
+        }
+        assert_eq!(fixture.seqs(log.id()), [1, 2, 3, 4]);
+    });
 }
 
 #[test]
 fn metadata_follows_the_messages() {
     // S7.4, S004-09
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    let id = log.id();
-    log.append(message(ChatRole::User, "fix the parser", 10)).unwrap();
-    let mut answer = ThreadMessage::new(ChatRole::Assistant, vec![ContentBlock::text("done")], at(12));
-    answer.model = Some("small".to_owned());
-    answer.usage = Some(rethread_model::Tokens { input: 7, output: 3, ..rethread_model::Tokens::default() });
-    log.append(ThreadRecord::Message(answer)).unwrap();
-    drop(log);
-    let metadata = fixture.threads.metadata(id).unwrap();
-    assert_eq!((metadata.message_count, metadata.last_message_at), (2, at(12)));
-    assert_eq!((metadata.name.as_deref(), metadata.name_from), (Some("fix the parser"), Some(NameOrigin::FirstWords)));
-    assert_eq!((metadata.model.as_str(), metadata.metrics.turns, metadata.metrics.duration_ms), ("small", 1, 2000));
-    assert_eq!(metadata.metrics.tokens.total(), 10);
-}
-
-#[test]
-fn stale_damaged_or_missing_metadata_is_recounted() {
-    // L004-11, D58
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    let id = log.id();
-    log.update_settings(at(0), |metadata| {
-        metadata.name = Some("mine".to_owned());
-        metadata.name_from = Some(NameOrigin::User);
-    })
-    .unwrap();
-    let path = fixture.threads.log_path(id).with_file_name("metadata.json");
-    let old = fs::read(&path).unwrap();
-    for _ in 0..3 {
-        log.append(user("x")).unwrap();
-    }
-    drop(log);
-    fs::write(&path, &old).unwrap();
-    let metadata = fixture.threads.metadata(id).unwrap();
-    assert_eq!((metadata.message_count, metadata.next_seq, metadata.name.as_deref()), (3, 4, Some("mine")));
-    let wrong = String::from_utf8(old).unwrap().replace("\"messageCount\": 0", "\"messageCount\": 77");
-    fs::write(&path, wrong.replace("\"logBytes\": ", "\"logBytes\": 9")).unwrap();
-    assert_eq!(fixture.threads.metadata(id).unwrap().message_count, 3);
-    fs::write(&path, "{").unwrap();
-    assert!(fixture.threads.has_damaged_metadata(id));
-    assert_eq!(fixture.threads.open(id).unwrap().append(user("y")).unwrap().seq(), Some(4));
-    assert_eq!(fs::read(path.with_file_name("metadata.json.damaged")).unwrap(), b"{", "a human may read it");
-    fs::remove_file(&path).unwrap();
-    assert_eq!(fixture.threads.open(id).unwrap().append(user("z")).unwrap().seq(), Some(5));
-    assert_eq!(fixture.threads.metadata(id).unwrap().name.as_deref(), Some("mine"), "the log has the name too");
-}
-
-#[test]
-fn lost_metadata_is_rebuilt_from_the_log() {
-    // L004-11, D58
-    let fixture = ThreadFixture::new();
-    let id = ThreadId::generate(at(0));
-    let mut metadata = ThreadMetadata::new(id, id.created_at());
-    (metadata.name, metadata.name_from) = (Some("nightly run".into()), Some(NameOrigin::User));
-    (metadata.source, metadata.cron_job_id) = (ThreadSource::Cron, Some("nightly".to_owned()));
-    (metadata.model, metadata.model_is_chosen) = ("small".to_owned(), true);
-    metadata.system_prompt_override = Some("Be brief.".to_owned());
-    metadata.extra.insert("notesOf".to_owned(), "/project".into());
-    let log = fixture.threads.create(&metadata).unwrap();
-    assert_eq!(
-        log.append(message(ChatRole::User, "go", 500)).unwrap().seq(),
-        Some(1),
-        "settings do not use up a number"
-    );
-    let rename = |name: &str| {
-        log.update_settings(at(3), |metadata| metadata.name = Some(name.to_owned())).unwrap();
-    };
-    rename("another name");
-    let bytes = fixture.bytes(id).len();
-    rename("another name");
-    assert_eq!(fixture.bytes(id).len(), bytes, "no record without a change");
-    log.append(message(ChatRole::User, "more", 501)).unwrap();
-    drop(log);
-    let before = fixture.threads.metadata(id).unwrap();
-    assert_eq!(before.name.as_deref(), Some("another name"));
-    fs::remove_file(fixture.threads.log_path(id).with_file_name("metadata.json")).unwrap();
-    assert_eq!(fixture.threads.metadata(id).unwrap(), before);
-    assert_eq!(fixture.seqs(id), [1, 2]);
+    on_each_backend(|fixture| {
+        let log = fixture.thread();
+        let id = log.id();
+        log.append(message(ChatRole::User, "fix the parser", 10)).unwrap();
+        let mut answer = ThreadMessage::new(ChatRole::Assistant, vec![ContentBlock::text("done")], at(12));
+        answer.model = Some("small".to_owned());
+        answer.usage = Some(rethread_model::Tokens { input: 7, output: 3, ..rethread_model::Tokens::default() });
+        log.append(ThreadRecord::Message(answer)).unwrap();
+        drop(log);
+        let metadata = fixture.threads.metadata(id).unwrap();
+        assert_eq!((metadata.message_count, metadata.last_message_at), (2, at(12)));
+        assert_eq!(
+            (metadata.name.as_deref(), metadata.name_from),
+            (Some("fix the parser"), Some(NameOrigin::FirstWords))
+        );
+        assert_eq!((metadata.model.as_str(), metadata.metrics.turns, metadata.metrics.duration_ms), ("small", 1, 2000));
+        assert_eq!(metadata.metrics.tokens.total(), 10);
+    });
 }
 
 #[test]
 fn name_set_by_another_process_is_not_overwritten() {
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    log.append(user("first words")).unwrap();
-    let other = fixture.threads.open(log.id()).unwrap();
-    other
-        .update_settings(at(0), |metadata| {
-            (metadata.name, metadata.name_from) = (Some("a title".into()), Some(NameOrigin::Model));
-        })
-        .unwrap();
-    log.append(user("more")).unwrap();
-    log.save_unsaved_metadata().unwrap();
-    let metadata = fixture.threads.metadata(log.id()).unwrap();
-    assert_eq!((metadata.name.as_deref(), metadata.message_count), (Some("a title"), 2));
-    assert_eq!(log.metadata().unwrap().name.as_deref(), Some("a title"));
+    on_each_backend(|fixture| {
+        let log = fixture.thread();
+        log.append(user("first words")).unwrap();
+        let other = fixture.threads.open(log.id()).unwrap();
+        other
+            .update_settings(at(0), |metadata| {
+                (metadata.name, metadata.name_from) = (Some("a title".into()), Some(NameOrigin::Model));
+            })
+            .unwrap();
+        log.append(user("more")).unwrap();
+        log.save_unsaved_metadata().unwrap();
+        let metadata = fixture.threads.metadata(log.id()).unwrap();
+        assert_eq!((metadata.name.as_deref(), metadata.message_count), (Some("a title"), 2));
+        assert_eq!(log.metadata().unwrap().name.as_deref(), Some("a title"));
+    });
 }
 
 #[test]
 fn threads_are_listed_by_last_message() {
     // S7.5
-    let fixture = ThreadFixture::new();
-    let logs: Vec<ThreadLog> = (0..20).map(|_| fixture.thread()).collect();
-    for (log, seconds) in logs.iter().zip([5, 3, 9]) {
-        log.append(message(ChatRole::User, "x", seconds)).unwrap();
-    }
-    let (found, problems) = fixture.threads.list().unwrap();
-    assert!(problems.is_empty());
-    let first: Vec<ThreadId> = found.iter().take(3).map(|metadata| metadata.id).collect();
-    assert_eq!(first, [logs[2].id(), logs[0].id(), logs[1].id()]);
-    assert_eq!(found.len(), 20);
+    on_each_backend(|fixture| {
+        let logs: Vec<ThreadLog> = (0..20).map(|_| fixture.thread()).collect();
+        for (log, seconds) in logs.iter().zip([5, 3, 9]) {
+            log.append(message(ChatRole::User, "x", seconds)).unwrap();
+        }
+        let (found, problems) = fixture.threads.list().unwrap();
+        assert!(problems.is_empty());
+        let first: Vec<ThreadId> = found.iter().take(3).map(|metadata| metadata.id).collect();
+        assert_eq!(first, [logs[2].id(), logs[0].id(), logs[1].id()]);
+        assert_eq!(found.len(), 20);
+    });
 }
 
 #[test]
 fn cron_thread_stores_its_job() {
     // S7.7
-    let fixture = ThreadFixture::new();
-    let mut metadata = ThreadMetadata::new(ThreadId::generate(at(0)), at(0));
-    metadata.source = ThreadSource::Cron;
-    metadata.cron_job_id = Some("nightly".to_owned());
-    fixture.threads.create(&metadata).unwrap();
-    let found = fixture.threads.metadata(metadata.id).unwrap();
-    assert_eq!((found.source, found.cron_job_id.as_deref()), (ThreadSource::Cron, Some("nightly")));
-}
-
-#[test]
-fn torn_record_is_skipped_and_the_next_is_whole() {
-    // S7.9, L004-01
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    log.append(user("first")).unwrap();
-    let whole = fixture.bytes(log.id()).len();
-    log.append(user("second, mit Umläuten 日本")).unwrap();
-    let full = fixture.bytes(log.id());
-    let id = log.id();
-    drop(log);
-    for cut in whole..full.len() {
-        fs::write(fixture.threads.log_path(id), &full[..cut]).unwrap();
-        let before = fixture.threads.read(id).unwrap();
-        assert_eq!((before.records.len(), before.is_torn), (1, cut > whole), "cut at {cut}");
-        // A record that lacks only its newline becomes readable when the line is closed, and keeps its number.
-        let is_whole = cut == full.len() - 1;
-        let appended = fixture.threads.open(id).unwrap().append(user("third")).unwrap();
-        assert_eq!(appended.seq(), Some(if is_whole { 3 } else { 2 }), "cut at {cut}");
-        let after = fixture.threads.read(id).unwrap();
-        let seqs: Vec<_> = after.records.iter().filter_map(ThreadRecord::seq).collect();
-        assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>(), "cut at {cut}");
-        assert_eq!(after.problems.len(), usize::from(cut > whole && !is_whole), "cut at {cut}");
-        assert!(fixture.bytes(id).starts_with(&full[..cut]), "existing content is unchanged");
-    }
-}
-
-#[test]
-fn damaged_line_is_reported_and_the_rest_is_read() {
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    for text in ["one", "two", "three"] {
-        log.append(user(text)).unwrap();
-    }
-    let id = log.id();
-    let text = String::from_utf8(fixture.bytes(id)).unwrap().replace("\"two\"", "\"tw\u{0}");
-    fs::write(fixture.threads.log_path(id), text).unwrap();
-    let read = fixture.threads.read(id).unwrap();
-    assert_eq!((read.records.len(), read.problems.len(), read.problems[0].line), (2, 1, 2));
+    on_each_backend(|fixture| {
+        let mut metadata = ThreadMetadata::new(ThreadId::generate(at(0)), at(0));
+        metadata.source = ThreadSource::Cron;
+        metadata.cron_job_id = Some("nightly".to_owned());
+        fixture.threads.create(&metadata).unwrap();
+        let found = fixture.threads.metadata(metadata.id).unwrap();
+        assert_eq!((found.source, found.cron_job_id.as_deref()), (ThreadSource::Cron, Some("nightly")));
+    });
 }
 
 #[test]
 fn result_needs_a_waiting_call_and_gets_its_name() {
     // E004-19
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    log.append(user("go")).unwrap();
-    log.append(calls(&["a", "b"])).unwrap();
-    let ThreadRecord::Message(answered) = log.append(result("b")).unwrap() else { panic!("a message") };
-    assert_eq!(answered.tool_name.as_deref(), Some("tool-b"));
-    for wrong in ["b", "c", ""] {
-        assert!(matches!(log.append(result(wrong)), Err(ThreadError::NoSuchCall { .. })), "{wrong}");
-    }
-    let id = log.id();
-    drop(log);
-    assert_eq!(fixture.threads.open(id).unwrap().append(result("a")).unwrap().seq(), Some(4));
+    on_each_backend(|fixture| {
+        let log = fixture.thread();
+        log.append(user("go")).unwrap();
+        log.append(calls(&["a", "b"])).unwrap();
+        let ThreadRecord::Message(answered) = log.append(result("b")).unwrap() else { panic!("a message") };
+        assert_eq!(answered.tool_name.as_deref(), Some("tool-b"));
+        for wrong in ["b", "c", ""] {
+            assert!(matches!(log.append(result(wrong)), Err(ThreadError::NoSuchCall { .. })), "{wrong}");
+        }
+        let id = log.id();
+        drop(log);
+        assert_eq!(fixture.threads.open(id).unwrap().append(result("a")).unwrap().seq(), Some(4));
+    });
 }
 
 #[test]
 fn concurrent_appends_get_unique_consecutive_numbers() {
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    let other = fixture.threads.open(log.id()).unwrap();
-    std::thread::scope(|scope| {
-        for thread in 0..8 {
-            let log = if thread % 2 == 0 { &log } else { &other };
-            scope.spawn(move || (0..25).for_each(|_| drop(log.append(user("x")).unwrap())));
-        }
+    on_each_backend(|fixture| {
+        let log = fixture.thread();
+        let other = fixture.threads.open(log.id()).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let log = if thread % 2 == 0 { &log } else { &other };
+                scope.spawn(move || (0..25).for_each(|_| drop(log.append(user("x")).unwrap())));
+            }
+        });
+        assert_eq!(fixture.seqs(log.id()), (1..=200).collect::<Vec<_>>());
+        assert_eq!(log.metadata().unwrap().message_count, 200);
     });
-    assert_eq!(fixture.seqs(log.id()), (1..=200).collect::<Vec<_>>());
-    assert_eq!(log.metadata().unwrap().message_count, 200);
 }
 
 #[test]
 fn too_long_record_is_refused_and_leaves_no_trace() {
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    assert!(matches!(log.append(user(&"x".repeat(9 << 20))), Err(ThreadError::TooLong { .. })));
-    assert_eq!(log.append(user("short")).unwrap().seq(), Some(1));
+    on_each_backend(|fixture| {
+        let log = fixture.thread();
+        assert!(matches!(log.append(user(&"x".repeat(9 << 20))), Err(ThreadError::TooLong { .. })));
+        assert_eq!(log.append(user("short")).unwrap().seq(), Some(1));
+    });
 }
 
 #[test]
 fn deleted_thread_does_not_come_back() {
     // L004-12
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    let id = log.id();
-    log.append(user("x")).unwrap();
-    fixture.threads.delete(id).unwrap();
-    assert!(matches!(log.append(user("y")), Err(ThreadError::Deleted { .. })));
-    drop(log);
-    assert!(matches!(fixture.threads.open(id), Err(ThreadError::Deleted { .. })));
-    assert!(!fixture.folder.path().join("threads").join(id.to_string()).exists());
-    assert!(fixture.threads.ids().unwrap().is_empty());
-    assert!(matches!(fixture.threads.delete(id), Err(ThreadError::Deleted { .. })));
-    assert!(matches!(fixture.threads.delete(ThreadId::generate(at(9))), Err(ThreadError::Missing { .. })));
-}
-
-#[test]
-fn interrupted_deletion_is_completed() {
-    let fixture = ThreadFixture::new();
-    let id = fixture.thread().id();
-    let tombs = fixture.folder.path().join("threads/deleted");
-    fs::create_dir_all(&tombs).unwrap();
-    fs::write(tombs.join(id.to_string()), "").unwrap();
-    assert!(fixture.threads.ids().unwrap().is_empty());
-    fixture.threads.sweep_all().unwrap();
-    assert!(!fixture.folder.path().join("threads").join(id.to_string()).exists());
-}
-
-#[test]
-fn links_and_pipes_are_not_followed() {
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    let path = fixture.threads.log_path(log.id());
-    let id = log.id();
-    drop(log);
-    let secret = fixture.folder.path().join("secret");
-    fs::write(&secret, "hush\n").unwrap();
-    fs::remove_file(&path).unwrap();
-    std::os::unix::fs::symlink(&secret, &path).unwrap();
-    assert!(fixture.threads.open(id).is_err() && fixture.threads.read(id).is_err());
-    fs::remove_file(&path).unwrap();
-    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
-    assert!(matches!(fixture.threads.read(id), Err(ThreadError::NotRegularFile { .. })));
-    fs::rename(path.parent().unwrap(), fixture.folder.path().join("moved")).unwrap();
-    std::os::unix::fs::symlink(fixture.folder.path().join("moved"), path.parent().unwrap()).unwrap();
-    assert!(fixture.threads.open(id).is_err());
-    assert_eq!(fs::read(&secret).unwrap(), b"hush\n");
-}
-
-#[test]
-fn turns_run_one_at_a_time_in_order() {
-    // S7.10, S004-28
-    let fixture = ThreadFixture::new();
-    let id = fixture.thread().id();
-    let (speaking, order) = (AtomicUsize::new(0), std::sync::Mutex::new(Vec::new()));
-    let tickets: Vec<_> = (0..6).map(|_| fixture.threads.enter_turn_queue(id, 5).unwrap()).collect();
-    assert!(matches!(fixture.threads.enter_turn_queue(id, 5), Err(ThreadError::QueueFull { limit: 5, .. })));
-    assert_eq!(tickets[5].turns_ahead(), 5);
-    std::thread::scope(|scope| {
-        for (number, ticket) in tickets.into_iter().enumerate().rev() {
-            let (speaking, order) = (&speaking, &order);
-            scope.spawn(move || {
-                let turn = ticket.wait(&|| false).unwrap().unwrap();
-                assert_eq!(speaking.fetch_add(1, Ordering::SeqCst), 0);
-                order.lock().unwrap().push(number);
-                std::thread::yield_now();
-                speaking.fetch_sub(1, Ordering::SeqCst);
-                drop(turn);
-            });
-        }
+    on_each_backend(|fixture| {
+        let log = fixture.thread();
+        let id = log.id();
+        log.append(user("x")).unwrap();
+        fixture.threads.delete(id).unwrap();
+        assert!(matches!(log.append(user("y")), Err(ThreadError::Deleted { .. })));
+        drop(log);
+        assert!(matches!(fixture.threads.open(id), Err(ThreadError::Deleted { .. })));
+        assert!(!fixture.threads.has_content(id) && !fixture.root().join(id.to_string()).exists());
+        assert_eq!(fixture.threads.deleted_ids(), [id]);
+        assert!(fixture.threads.ids().unwrap().is_empty());
+        assert!(matches!(fixture.threads.delete(id), Err(ThreadError::Deleted { .. })));
+        assert!(matches!(fixture.threads.delete(ThreadId::generate(at(9))), Err(ThreadError::Missing { .. })));
     });
-    assert_eq!(order.into_inner().unwrap(), [0, 1, 2, 3, 4, 5]);
 }
 
 #[test]
-fn partial_answer_of_a_killed_process_is_handed_over() {
-    // L004-10
-    let fixture = ThreadFixture::new();
-    let id = fixture.thread().id();
-    let folder = fixture.folder.path().join("threads").join(id.to_string()).join("turns");
-    let mut turn = fixture.threads.enter_turn_queue(id, 5).unwrap().wait(&|| false).unwrap().unwrap();
-    turn.begin_answer("RUN", "small", 1).unwrap();
-    turn.append_answer_text("half an ans").unwrap();
-    let partial = fs::read(folder.join("1")).unwrap();
-    assert!(!fixture.threads.has_partial_answer(id), "the running process is alive");
-    drop(turn);
-    // The file as a kill leaves it: present and not locked.
-    fs::File::create(folder.join("1")).unwrap().write_all(&partial).unwrap();
-    assert!(fixture.threads.has_partial_answer(id));
-    let mut turn = fixture.threads.enter_turn_queue(id, 5).unwrap().wait(&|| false).unwrap().unwrap();
-    let left = turn.partial_answers.clone();
-    assert_eq!((left.len(), left[0].text.as_str(), left[0].run_id.as_str()), (1, "half an ans", "RUN"));
-    turn.remove_partial_answers();
-    drop(turn);
-    assert!(!fixture.threads.has_partial_answer(id));
-}
-
-#[test]
-fn stopped_ticket_leaves_the_queue() {
-    let fixture = ThreadFixture::new();
-    let id = fixture.thread().id();
-    let first = fixture.threads.enter_turn_queue(id, 5).unwrap();
-    assert!(fixture.threads.enter_turn_queue(id, 5).unwrap().wait(&|| true).unwrap().is_none());
-    assert!(first.wait(&|| false).unwrap().is_some());
-}
-
-fn tree(root: &Path) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap().flatten() {
-            found.insert(entry.path().display().to_string());
-            if entry.path().is_dir() {
-                folders.push(entry.path());
+fn eight_writers_leave_no_gap() {
+    on_each_backend(|fixture| {
+        let id = fixture.thread().id();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let log = fixture.other_process().open(id).unwrap();
+                    (0..50).for_each(|_| drop(log.append(user("x")).unwrap()));
+                });
             }
-        }
-    }
-    found
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn no_text_names_a_file_outside_the_root(text in "(\\.\\./|[0-9A-Za-z/.\\x00\\n\u{ff21}]){0,30}") {
-        // S004-02
-        let fixture = ThreadFixture::new();
-        fs::write(fixture.folder.path().join("outside"), "").unwrap();
-        fs::create_dir(fixture.folder.path().join("threads")).unwrap();
-        let before = tree(fixture.folder.path());
-        if let Ok(id) = text.parse::<ThreadId>() {
-            let path = fixture.threads.log_path(id);
-            prop_assert!(path.starts_with(fixture.folder.path().join("threads")));
-            prop_assert!(fixture.threads.open(id).is_err() && fixture.threads.delete(id).is_err());
-        }
-        prop_assert_eq!(tree(fixture.folder.path()), before);
-    }
+        });
+        assert_eq!(fixture.seqs(id), (1..=400).collect::<Vec<_>>());
+        assert_eq!(fixture.threads.metadata(id).unwrap().message_count, 400);
+    });
 }
 
 #[test]
-fn every_flipped_bit_of_a_log_is_reported_and_no_number_is_given_twice() {
-    // D66
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    for text in ["one", "two", "three"] {
+fn settings_are_in_the_log_and_in_the_metadata() {
+    on_each_backend(|fixture| {
+        let log = fixture.thread();
+        log.append(user("first words")).unwrap();
+        let rename = |metadata: &mut ThreadMetadata| {
+            (metadata.name, metadata.name_from) = (Some("a name".to_owned()), Some(NameOrigin::User));
+        };
+        assert_eq!(log.update_settings(at(5), rename).unwrap().name.as_deref(), Some("a name"));
+        let bytes = fixture.bytes(log.id());
+        log.update_settings(at(6), rename).unwrap();
+        assert_eq!(fixture.bytes(log.id()), bytes, "no record without a change");
+        assert_eq!(log.append(user("more")).unwrap().seq(), Some(2), "settings do not use up a number");
+        let read = fixture.threads.read(log.id()).unwrap();
+        assert!(read.records.iter().any(|record| matches!(record, ThreadRecord::Settings(_))));
+        assert_eq!(log.metadata().unwrap(), fixture.threads.metadata(log.id()).unwrap());
+    });
+}
+
+#[test]
+fn an_imported_log_is_exported_byte_for_byte() {
+    let source = ThreadFixture::new();
+    let log = source.thread();
+    for text in ["one", "zwei \u{e4}", "\u{65e5}\u{672c}"] {
         log.append(user(text)).unwrap();
     }
-    let id = log.id();
-    drop(log);
-    let path = fixture.threads.log_path(id);
-    let whole = fixture.bytes(id);
-    let texts = |records: &[ThreadRecord]| -> Vec<String> {
-        records.iter().filter_map(|record| record.message().map(ThreadMessage::text)).collect()
-    };
-    // A prime step visits all kinds of bytes and all bits of a byte.
-    for bit in (0..whole.len() * 8).step_by(7) {
-        let mut damaged = whole.clone();
-        damaged[bit / 8] ^= 1 << (bit % 8);
-        fs::write(&path, &damaged).unwrap();
-        let read = fixture.threads.read(id).unwrap();
-        assert!(read.problems.iter().any(|problem| problem.is_damage), "bit {bit} is reported");
-        let left = texts(&read.records);
-        assert!(left.iter().all(|text| ["one", "two", "three"].contains(&text.as_str())), "bit {bit}: {left:?}");
-        let appended = fixture.threads.open(id).unwrap().append(user("four")).unwrap();
-        assert!(appended.seq() >= Some(4), "bit {bit}: {:?}", appended.seq());
-        let after = fixture.threads.read(id).unwrap();
-        assert_eq!(texts(&after.records).last().map(String::as_str), Some("four"), "bit {bit}");
-        fs::write(&path, &whole).unwrap();
+    let whole = source.bytes(log.id());
+    // Complete, with a blank and a damaged line, and with an incomplete one.
+    let damaged = [&whole[..], b"\n{\"recordType\":\n"].concat();
+    for bytes in [&whole[..], &damaged, &whole[..whole.len() - 5], &whole[..whole.len() - 1], b""] {
+        on_each_backend(|fixture| {
+            let id = ThreadId::generate(at(7));
+            fixture.threads.import(id, bytes).unwrap();
+            assert_eq!(fixture.bytes(id), bytes);
+            let next = fixture.threads.open(id).unwrap().append(user("next")).unwrap().seq();
+            assert!(fixture.bytes(id).starts_with(bytes), "a log only grows");
+            let read = fixture.threads.read(id).unwrap();
+            assert_eq!(read.records.last().and_then(ThreadRecord::seq), next);
+            let copy = ThreadFixture::in_database(None);
+            copy.threads.import(id, &fixture.bytes(id)).unwrap();
+            assert_eq!(copy.bytes(id), fixture.bytes(id));
+            assert_eq!(copy.threads.metadata(id).unwrap(), fixture.threads.metadata(id).unwrap());
+        });
     }
 }
 
 #[test]
-fn a_damaged_line_break_costs_no_record() {
-    // D66
-    let fixture = ThreadFixture::new();
-    let log = fixture.thread();
-    for text in ["one", "two", "three"] {
-        log.append(user(text)).unwrap();
-    }
-    let id = log.id();
-    drop(log);
-    let damaged = fixture.bytes(id).iter().map(|byte| if *byte == b'\n' { b'*' } else { *byte }).collect::<Vec<_>>();
-    fs::write(fixture.threads.log_path(id), damaged).unwrap();
-    let seq = fixture.threads.open(id).unwrap().append(user("four")).unwrap().seq().unwrap();
-    assert!(seq >= 4, "numbers stay unique: {seq}");
-    let read = fixture.threads.read(id).unwrap();
-    let seqs: Vec<_> =
-        read.records.iter().filter(|record| record.message().is_some()).filter_map(ThreadRecord::seq).collect();
-    assert_eq!((seqs, read.problems.len()), (vec![1, 2, 3, seq], 1));
+fn an_import_never_replaces_a_thread() {
+    on_each_backend(|fixture| {
+        let log = fixture.thread();
+        let id = log.id();
+        log.append(user("mine")).unwrap();
+        let before = fixture.bytes(id);
+        assert!(matches!(fixture.threads.import(id, b""), Err(ThreadError::Exists { .. })));
+        assert_eq!(fixture.bytes(id), before);
+        fixture.threads.delete(id).unwrap();
+        assert!(matches!(fixture.threads.import(id, &before), Err(ThreadError::Deleted { .. })));
+    });
 }
 
 #[test]
-fn a_linked_directory_of_threads_is_refused() {
-    // D71
-    let fixture = ThreadFixture::new();
-    let id = fixture.thread().id();
-    let elsewhere = fixture.threads.root().with_file_name("elsewhere");
-    fs::rename(fixture.threads.root(), &elsewhere).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, fixture.threads.root()).unwrap();
-    assert!(fixture.threads.ids().is_err());
-    assert!(fixture.threads.read(id).is_err());
-    let new = ThreadMetadata::new(ThreadId::generate(at(5)), at(5));
-    assert!(fixture.threads.create(&new).is_err());
-    assert!(fixture.threads.sweep_all().is_err());
+fn reading_creates_no_database() {
+    let fixture = ThreadFixture::in_database(None);
+    assert!(fixture.threads.ids().unwrap().is_empty() && fixture.threads.list().unwrap().0.is_empty());
+    let id = ThreadId::generate(at(0));
+    assert!(matches!(fixture.threads.read(id), Err(ThreadError::Missing { .. })));
+    assert_eq!(std::fs::read_dir(fixture.folder.path()).unwrap().count(), 0);
 }

@@ -2,6 +2,7 @@
 
 mod append;
 mod send;
+mod transfer;
 
 use std::io::Read;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub(crate) fn run(context: &CommandContext, command: &ThreadCommand) -> Result<E
         ThreadCommand::Compact(args) => compact(context, args),
         ThreadCommand::Send(args) => send::run(context, args),
         ThreadCommand::List(json) => list(context, *json),
+        ThreadCommand::Export(args) => transfer::export(context, args),
+        ThreadCommand::Import(args) => transfer::import(context, args),
         ThreadCommand::Delete(args) => delete(context, args),
         ThreadCommand::Title(args) => title(context, args),
     }

@@ -52,6 +52,15 @@ impl Session {
         Ok(PostgresTransaction { session: self, commit: Some((space.to_owned(), number)), is_open: true })
     }
 
+    /// Starts a write transaction beside the other writers of the space. If its commit fails, the caller has to find out
+    /// whether it was stored.
+    pub(crate) fn begin_unordered(&self) -> Result<PostgresTransaction<'_>, PostgresError> {
+        let mut taken = None;
+        self.retrying_held(&mut taken, |client| Ok(client.client.batch_execute("BEGIN")?))?;
+        *self.held.borrow_mut() = taken.map(HeldClient);
+        Ok(PostgresTransaction { session: self, commit: None, is_open: true })
+    }
+
     /// Starts a transaction that only reads and sees one state; `None` if there is a transaction already.
     pub(crate) fn begin_reading(&self) -> Result<Option<PostgresTransaction<'_>>, PostgresError> {
         if self.held.borrow().is_some() {

@@ -1,10 +1,10 @@
 //! Tests of failing disks.
 
 use rethread_model::Timestamp;
-use rethread_model::thread::{ContentBlock, ThreadMessage};
+use rethread_model::thread::{ChatRole, ContentBlock, ThreadMessage};
 
 use super::*;
-use crate::Threads;
+use crate::threads::files::FileThreads;
 
 fn user_message(text: &str) -> ThreadRecord {
     ThreadRecord::Message(ThreadMessage::new(
@@ -17,9 +17,9 @@ fn user_message(text: &str) -> ThreadRecord {
 #[test]
 fn a_record_is_not_acknowledged_after_a_failed_flush() {
     let folder = tempfile::tempdir().unwrap();
-    let threads = Threads::new(folder.path().join("threads"));
+    let threads = FileThreads::new(folder.path().join("threads"));
     let id = ThreadId::generate(Timestamp::from_millis(1_000));
-    let log = threads.create(&ThreadMetadata::new(id, Timestamp::from_millis(1_000))).unwrap();
+    let log = threads.create(&ThreadMetadata::new(id, Timestamp::from_millis(1_000)), b"").unwrap();
     log.append(user_message("one")).unwrap();
     log.writer.lock().unwrap().flush = |_| Err(std::io::Error::other("the disk is on fire"));
     assert!(matches!(log.append(user_message("two")), Err(ThreadError::Disk { .. })));

@@ -1,40 +1,30 @@
 //! Appends to the log of one thread. An acknowledged record is on disk.
 //!
-//! Within a process, calls that arrive during a write wait, and the next writer writes all their records with one
-//! flush. Between processes, a lock on the log file gives the order. The log is append-only: an incomplete last line is
-//! closed with a newline and skipped by readers.
+//! Within a process, the next writer writes the records of all waiting calls with one flush. Between processes, a lock
+//! on the log file gives the order. The log is append-only: an incomplete last line is closed with a newline and
+//! skipped by readers.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex, PoisonError, TryLockError};
+use std::sync::{Mutex, PoisonError};
 
 use rethread_model::Timestamp;
-use rethread_model::thread::{ChatRole, ThreadId, ThreadMetadata, ThreadRecord, ThreadSettings};
+use rethread_model::thread::{ThreadId, ThreadMetadata, ThreadRecord};
 
-use super::{ThreadError, metadata, read, record_counts};
+use super::metadata;
 use crate::private_files::PrivateFolder;
-
-/// Longest record that a thread accepts, in bytes of its line.
-pub const MAX_RECORD_BYTES: usize = 8 << 20;
+use crate::threads::append_queue::{AppendQueue, AppendResult, AppendTicket};
+use crate::threads::{ThreadError, new_record, record_counts};
 
 /// The log of one thread, open for appending. It can be shared between threads of a process.
 #[derive(Debug)]
-pub struct ThreadLog {
+pub(in crate::threads) struct FileLog {
     id: ThreadId,
     path: PathBuf,
     folder: PrivateFolder,
-    queue: Mutex<AppendQueue>,
-    written: Condvar,
+    queue: AppendQueue,
     writer: Mutex<LogWriter>,
-}
-
-/// Records that wait for the next writer, and results that wait to be collected, both with the ticket of their call.
-#[derive(Debug, Default)]
-struct AppendQueue {
-    last_ticket: u64,
-    records: Vec<(u64, ThreadRecord)>,
-    results: Vec<(u64, Result<ThreadRecord, ThreadError>)>,
 }
 
 /// The right to write within this process.
@@ -50,7 +40,7 @@ struct LogWriter {
     flush: fn(&File) -> std::io::Result<()>,
 }
 
-impl ThreadLog {
+impl FileLog {
     pub(super) fn new(id: ThreadId, path: PathBuf, folder: PrivateFolder, file: File) -> Self {
         let writer = LogWriter {
             file,
@@ -59,62 +49,32 @@ impl ThreadLog {
             has_failed_flush: false,
             flush: File::sync_data,
         };
-        Self { id, path, folder, queue: Mutex::default(), written: Condvar::new(), writer: Mutex::new(writer) }
+        Self { id, path, folder, queue: AppendQueue::default(), writer: Mutex::new(writer) }
     }
 
-    /// Id of the thread.
-    pub fn id(&self) -> ThreadId {
+    pub(in crate::threads) fn id(&self) -> ThreadId {
         self.id
     }
 
     /// Numbers the record and writes it. When this returns `Ok`, the record is on disk.
-    ///
-    /// A tool result must belong to a call that waits for one; it gets the tool's name from the call.
-    pub fn append(&self, record: ThreadRecord) -> Result<ThreadRecord, ThreadError> {
-        let ticket = {
-            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            queue.last_ticket += 1;
-            let ticket = queue.last_ticket;
-            queue.records.push((ticket, record));
-            ticket
-        };
-        loop {
-            // The call that gets the writer writes all waiting records; the others collect their results.
-            match self.writer.try_lock() {
-                Ok(mut writer) => self.write_waiting(&mut writer),
-                Err(TryLockError::Poisoned(writer)) => self.write_waiting(&mut writer.into_inner()),
-                Err(TryLockError::WouldBlock) => {}
-            }
-            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(at) = queue.results.iter().position(|(owner, _)| *owner == ticket) {
-                return queue.results.swap_remove(at).1;
-            }
-            // The timeout covers a writer that finished between the two locks.
-            let pause = std::time::Duration::from_millis(1);
-            drop(self.written.wait_timeout(queue, pause).unwrap_or_else(PoisonError::into_inner));
-        }
+    pub(in crate::threads) fn append(&self, record: ThreadRecord) -> AppendResult {
+        self.queue.append(record, &self.writer, |writer, batch| self.write_batch(writer, batch))
     }
 
-    /// The current metadata of the thread, including what other processes wrote.
-    pub fn metadata(&self) -> Result<ThreadMetadata, ThreadError> {
+    pub(in crate::threads) fn metadata(&self) -> Result<ThreadMetadata, ThreadError> {
         self.locked(|log, writer| log.refresh_metadata(writer).cloned())
     }
 
-    /// Changes the settings: name, model, system prompt. They are written to the log first, so that a lost
-    /// `metadata.json` loses nothing.
-    pub fn update_settings(
+    /// Changes the settings. They are written to the log first, so that a lost `metadata.json` loses nothing.
+    pub(in crate::threads) fn update_settings(
         &self,
         now: Timestamp,
         change: impl FnOnce(&mut ThreadMetadata),
     ) -> Result<ThreadMetadata, ThreadError> {
         self.locked(|log, writer| {
             log.prepare(writer)?;
-            let mut current = log.refresh_metadata(writer)?.clone();
-            let before = ThreadSettings::from_metadata(&current, now);
-            change(&mut current);
-            let settings = ThreadSettings::from_metadata(&current, now);
-            if settings != before {
-                log.write_one(writer, ThreadRecord::Settings(settings))?;
+            if let Some(settings) = new_record::changed_settings(log.refresh_metadata(writer)?, now, change) {
+                log.write_one(writer, settings)?;
                 log.flush(writer)?;
             }
             log.save_metadata(writer)
@@ -130,7 +90,7 @@ impl ThreadLog {
     }
 
     /// Saves the metadata, so that the next process to open the log does not have to read all of it.
-    pub fn save_unsaved_metadata(&self) -> Result<(), ThreadError> {
+    pub(in crate::threads) fn save_unsaved_metadata(&self) -> Result<(), ThreadError> {
         let is_unsaved = self.writer.lock().unwrap_or_else(PoisonError::into_inner).has_unsaved_metadata;
         if is_unsaved { self.locked(|log, writer| log.save_metadata(writer).map(drop)) } else { Ok(()) }
     }
@@ -160,27 +120,17 @@ impl ThreadLog {
         Ok(lock)
     }
 
-    fn write_waiting(&self, writer: &mut LogWriter) {
-        let batch = std::mem::take(&mut self.queue.lock().unwrap_or_else(PoisonError::into_inner).records);
-        if batch.is_empty() {
-            return;
-        }
-        let results = self.write_batch(writer, batch);
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).results.extend(results);
-        self.written.notify_all();
-    }
-
     fn write_batch(
         &self,
         writer: &mut LogWriter,
-        batch: Vec<(u64, ThreadRecord)>,
-    ) -> Vec<(u64, Result<ThreadRecord, ThreadError>)> {
+        batch: Vec<(AppendTicket, ThreadRecord)>,
+    ) -> Vec<(AppendTicket, AppendResult)> {
         let prepared = self.lock(writer).and_then(|lock| self.prepare(writer).map(|()| lock));
         let lock = match prepared {
             Ok(lock) => lock,
             Err(error) => return refuse_all(batch, &error),
         };
-        let mut results: Vec<(u64, Result<ThreadRecord, ThreadError>)> = Vec::with_capacity(batch.len());
+        let mut results: Vec<(AppendTicket, AppendResult)> = Vec::with_capacity(batch.len());
         let mut batch = batch.into_iter();
         while let Some((owner, record)) = batch.next() {
             let written = self.write_one(writer, record);
@@ -239,22 +189,9 @@ impl ThreadLog {
     }
 
     /// Writes a record with a single write. A failed write leaves an incomplete line, which the next one closes.
-    fn write_one(&self, writer: &mut LogWriter, mut record: ThreadRecord) -> Result<ThreadRecord, ThreadError> {
+    fn write_one(&self, writer: &mut LogWriter, record: ThreadRecord) -> AppendResult {
         let Some(metadata) = &mut writer.metadata else { return Err(ThreadError::Missing { id: self.id }) };
-        record.set_seq(metadata.next_seq);
-        if let ThreadRecord::Message(message) = &mut record
-            && message.role == ChatRole::ToolResult
-        {
-            let call = message.tool_call_id.clone().unwrap_or_default();
-            let Some(found) = metadata.waiting_calls.iter().find(|waiting| waiting.id == call) else {
-                return Err(ThreadError::NoSuchCall { id: self.id, call });
-            };
-            message.tool_name = Some(found.name.clone());
-        }
-        let line = record.to_line();
-        if line.len() > MAX_RECORD_BYTES {
-            return Err(ThreadError::TooLong { bytes: line.len(), limit: MAX_RECORD_BYTES });
-        }
+        let (record, line) = new_record::numbered(metadata, record)?;
         let mut file = &writer.file;
         if let Err(cause) = file.write_all(&line) {
             // The next read finds out how much of the line was written.
@@ -284,7 +221,7 @@ impl ThreadLog {
     }
 }
 
-impl Drop for ThreadLog {
+impl Drop for FileLog {
     fn drop(&mut self) {
         // If this fails, the next reader counts the records again.
         let _ = self.save_unsaved_metadata();
@@ -300,28 +237,8 @@ impl Drop for LogLock {
     }
 }
 
-/// The same error for every record: `ThreadError` cannot be cloned.
-fn refuse_all(batch: Vec<(u64, ThreadRecord)>, error: &ThreadError) -> Vec<(u64, Result<ThreadRecord, ThreadError>)> {
-    let copy = || match error {
-        ThreadError::Deleted { id } => ThreadError::Deleted { id: *id },
-        ThreadError::Missing { id } => ThreadError::Missing { id: *id },
-        ThreadError::FailedEarlier { path } => ThreadError::FailedEarlier { path: path.clone() },
-        ThreadError::Disk { path, operation: doing, cause } => {
-            ThreadError::Disk { path: path.clone(), operation: doing, cause: cause.kind().into() }
-        }
-        _ => ThreadError::FailedEarlier { path: PathBuf::new() },
-    };
-    batch.into_iter().map(|(owner, _)| (owner, Err(copy()))).collect()
-}
-
-/// The number of the next record after the one that ends at a position, if there is one.
-pub(super) fn next_seq_at(file: &File, end: u64) -> std::io::Result<Option<u64>> {
-    let line = read::line_before(file, end)?;
-    let last_seq = line.and_then(|line| match ThreadRecord::parse(&line).ok()? {
-        ThreadRecord::Settings(settings) => Some(settings.seq),
-        record => record.seq(),
-    });
-    Ok(last_seq.map(|seq| seq.saturating_add(1)))
+fn refuse_all(batch: Vec<(AppendTicket, ThreadRecord)>, error: &ThreadError) -> Vec<(AppendTicket, AppendResult)> {
+    batch.into_iter().map(|(owner, _)| (owner, Err(error.repeated()))).collect()
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! `metadata.json`: a cache of what the log says about the thread.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, BufReader, Seek, SeekFrom};
 
-use rethread_model::thread::{ThreadId, ThreadMetadata};
+use rethread_model::thread::{NameOrigin, ThreadId, ThreadMetadata, ThreadRecord};
 
-use super::{log, read, record_counts};
 use crate::private_files::{OWNER_ONLY, PrivateFolder};
+use crate::threads::{read, record_counts};
 
 pub(super) const NAME: &str = "metadata.json";
 /// New name of a file that cannot be parsed.
@@ -23,8 +23,10 @@ pub(super) fn load(
         Some(old) => old,
         None => stored(id, folder, file)?,
     };
-    let from = metadata.log_bytes;
-    read::each_line(file, from, &mut |line| record_counts::count_line(&mut metadata, line))?;
+    let mut file = file;
+    file.seek(SeekFrom::Start(metadata.log_bytes))?;
+    let reader = BufReader::with_capacity(read::BUFFER_BYTES, file);
+    read::each_line(reader, &mut |line| record_counts::count_line(&mut metadata, line))?;
     Ok(metadata)
 }
 
@@ -40,8 +42,12 @@ fn stored(id: ThreadId, folder: &PrivateFolder, file: &File) -> io::Result<Threa
 }
 
 fn read(id: ThreadId, folder: &PrivateFolder) -> Option<ThreadMetadata> {
-    let bytes = folder.bytes(NAME).ok()?;
-    serde_json::from_slice::<ThreadMetadata>(&bytes).ok().filter(|stored| stored.id == id)
+    parse_metadata(id, &folder.bytes(NAME).ok()?)
+}
+
+/// The stored metadata of a thread; `None` if they are damaged or those of another thread.
+pub(in crate::threads) fn parse_metadata(id: ThreadId, bytes: &[u8]) -> Option<ThreadMetadata> {
+    serde_json::from_slice::<ThreadMetadata>(bytes).ok().filter(|stored| stored.id == id)
 }
 
 /// Whether there is a file that cannot be parsed.
@@ -50,7 +56,7 @@ pub(super) fn is_damaged(id: ThreadId, folder: &PrivateFolder) -> bool {
 }
 
 /// Replaces the file. A damaged one is renamed first, so that nothing a user may have put there is lost.
-pub(super) fn write(folder: &PrivateFolder, metadata: &ThreadMetadata) -> io::Result<()> {
+pub(in crate::threads) fn write(folder: &PrivateFolder, metadata: &ThreadMetadata) -> io::Result<()> {
     if is_damaged(metadata.id, folder) {
         folder.rename(NAME, DAMAGED)?;
     }
@@ -69,12 +75,13 @@ fn matches_log(metadata: &ThreadMetadata, file: &File, size: u64) -> io::Result<
         return Ok(false);
     }
     // False too if the last line is not a record or too long to read here; then the log is read from its start.
-    Ok(log::next_seq_at(file, end)? == Some(metadata.next_seq))
+    Ok(next_seq_at(file, end)? == Some(metadata.next_seq))
 }
 
-fn without_counts(stored: ThreadMetadata) -> ThreadMetadata {
+/// What is kept of metadata whose counts are wrong.
+pub(in crate::threads) fn without_counts(stored: ThreadMetadata) -> ThreadMetadata {
     let mut metadata = ThreadMetadata::new(stored.id, stored.created_at);
-    let keeps_name = stored.name_from.is_some_and(|from| from > rethread_model::thread::NameOrigin::FirstWords);
+    let keeps_name = stored.name_from.is_some_and(|from| from > NameOrigin::FirstWords);
     metadata.name = stored.name.filter(|_| keeps_name);
     metadata.name_from = stored.name_from.filter(|_| keeps_name);
     metadata.model = if stored.model_is_chosen { stored.model } else { String::new() };
@@ -85,4 +92,14 @@ fn without_counts(stored: ThreadMetadata) -> ThreadMetadata {
     metadata.system_prompt_override = stored.system_prompt_override;
     metadata.extra = stored.extra;
     metadata
+}
+
+/// The number of the next record after the one that ends at a position, if there is one.
+fn next_seq_at(file: &File, end: u64) -> io::Result<Option<u64>> {
+    let line = read::line_before(file, end)?;
+    let last_seq = line.and_then(|line| match ThreadRecord::parse(&line).ok()? {
+        ThreadRecord::Settings(settings) => Some(settings.seq),
+        record => record.seq(),
+    });
+    Ok(last_seq.map(|seq| seq.saturating_add(1)))
 }

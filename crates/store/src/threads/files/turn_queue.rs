@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use rethread_model::thread::ThreadId;
 use rustix::fs::OFlags;
-use serde::{Deserialize, Serialize};
 
-use super::{ThreadError, Threads};
+use super::{FileThreads, LOG};
 use crate::private_files::{OWNER_ONLY_FOLDER, PrivateFolder};
+use crate::threads::ThreadError;
+use crate::threads::partial_answer::{self, PartialAnswer};
 
 const FOLDER: &str = "turns";
 /// Locked briefly to examine the files or to add one.
@@ -23,31 +24,9 @@ const QUEUE_LOCK: &str = "lock";
 /// How often a waiting turn checks whether it can start.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The part of a model's answer that a process had received when it was killed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartialAnswer {
-    /// Id of the run that was interrupted.
-    pub run_id: String,
-    /// The model that answered.
-    pub model: String,
-    /// Number of the last record in the log before the answer.
-    pub after_seq: u64,
-    /// The text received.
-    pub text: String,
-}
-
-/// The first line of a turn's file.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct TurnHeader {
-    run_id: String,
-    model: String,
-    after_seq: u64,
-}
-
 /// A place in the turn queue of a thread. Dropping it leaves the queue.
 #[derive(Debug)]
-pub struct TurnTicket {
+pub(in crate::threads) struct FileTicket {
     id: ThreadId,
     number: u64,
     path: PathBuf,
@@ -57,17 +36,15 @@ pub struct TurnTicket {
 
 /// The current turn of a thread. No other turn starts until it is dropped.
 #[derive(Debug)]
-pub struct ThreadTurn {
-    ticket: TurnTicket,
-    /// Partial answers of killed processes that are not in the log yet.
-    pub partial_answers: Vec<PartialAnswer>,
-    /// Numbers of their files.
+pub(in crate::threads) struct FileTurn {
+    ticket: FileTicket,
+    /// Numbers of the files that killed processes left.
     abandoned: Vec<u64>,
 }
 
-impl Threads {
+impl FileThreads {
     /// Enters the queue of a thread, in which at most `limit` turns wait behind the current one.
-    pub fn enter_turn_queue(&self, id: ThreadId, limit: usize) -> Result<TurnTicket, ThreadError> {
+    pub(in crate::threads) fn enter_turn_queue(&self, id: ThreadId, limit: usize) -> Result<FileTicket, ThreadError> {
         let (_, thread) = self.folder(id)?;
         let path = thread.join(FOLDER);
         let disk = || ThreadError::disk(&path, "written");
@@ -86,11 +63,11 @@ impl Threads {
         let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
         let file = folder.file(number.to_string(), flags).map_err(disk())?;
         file.lock().map_err(disk())?;
-        Ok(TurnTicket { id, number, path, folder, file })
+        Ok(FileTicket { id, number, path, folder, file })
     }
 
     /// Whether a killed process left a partial answer and no turn is queued that would record it.
-    pub fn has_partial_answer(&self, id: ThreadId) -> bool {
+    pub(in crate::threads) fn has_partial_answer(&self, id: ThreadId) -> bool {
         let path = self.folder_path(id).join(FOLDER);
         let (Ok(folder), Ok(numbers)) = (PrivateFolder::open(&path), numbers(&path)) else { return false };
         let mut has_answer = false;
@@ -103,12 +80,20 @@ impl Threads {
     }
 }
 
-impl TurnTicket {
-    /// Waits for the turn. `None` if `is_stopped` returned true first.
-    pub fn wait(self, is_stopped: &dyn Fn() -> bool) -> Result<Option<ThreadTurn>, ThreadError> {
+impl FileTicket {
+    pub(in crate::threads) fn id(&self) -> ThreadId {
+        self.id
+    }
+
+    /// Waits for the turn. Returns it with the partial answers of killed processes; `None` if `is_stopped` returned true
+    /// first.
+    pub(in crate::threads) fn wait(
+        self,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<(FileTurn, Vec<PartialAnswer>)>, ThreadError> {
         loop {
             if let Some((left_behind, abandoned)) = self.try_start().map_err(|cause| self.error(cause))? {
-                return Ok(Some(ThreadTurn { ticket: self, partial_answers: left_behind, abandoned }));
+                return Ok(Some((FileTurn { ticket: self, abandoned }, left_behind)));
             }
             if is_stopped() {
                 return Ok(None);
@@ -118,14 +103,9 @@ impl TurnTicket {
     }
 
     /// How many active turns are ahead of it.
-    pub fn turns_ahead(&self) -> usize {
+    pub(in crate::threads) fn turns_ahead(&self) -> usize {
         let is_before = |number: &&u64| **number < self.number && open_abandoned(&self.folder, **number).is_none();
         numbers(&self.path).map_or(0, |numbers| numbers.iter().filter(is_before).count())
-    }
-
-    /// Whether no active turn is ahead, so that waiting takes no time.
-    pub fn is_next(&self) -> bool {
-        self.turns_ahead() == 0
     }
 
     /// Partial answers and file numbers of killed processes ahead of it; None if an active turn is ahead.
@@ -149,39 +129,39 @@ impl TurnTicket {
     }
 }
 
-impl Drop for TurnTicket {
+impl Drop for FileTicket {
     fn drop(&mut self) {
         // A file that cannot be removed is unlocked and counts as abandoned.
         let _ = self.folder.remove(self.number.to_string());
     }
 }
 
-impl ThreadTurn {
+impl FileTurn {
     /// Removes the partial answers once they are in the log.
-    pub fn remove_partial_answers(&mut self) {
+    pub(in crate::threads) fn remove_partial_answers(&mut self) {
         for number in self.abandoned.drain(..) {
             let _ = self.ticket.folder.remove(number.to_string());
         }
-        self.partial_answers.clear();
     }
 
     /// Starts a new answer. Its text follows in parts.
-    pub fn begin_answer(&mut self, run_id: &str, model: &str, after_seq: u64) -> io::Result<()> {
+    pub(in crate::threads) fn begin_answer(&mut self, header: &[u8]) -> Result<(), ThreadError> {
         self.end_answer()?;
-        let header = TurnHeader { run_id: run_id.to_owned(), model: model.to_owned(), after_seq };
-        let mut line = serde_json::to_vec(&header)?;
-        line.push(b'\n');
-        (&self.ticket.file).write_all(&line)
+        (&self.ticket.file).write_all(header).map_err(self.write_error())
     }
 
     /// Stores the next part of the answer's text.
-    pub fn append_answer_text(&mut self, text: &str) -> io::Result<()> {
-        (&self.ticket.file).write_all(text.as_bytes())
+    pub(in crate::threads) fn append_answer_text(&mut self, text: &str) -> Result<(), ThreadError> {
+        (&self.ticket.file).write_all(text.as_bytes()).map_err(self.write_error())
     }
 
     /// Drops the stored text, because the answer is in the log.
-    pub fn end_answer(&mut self) -> io::Result<()> {
-        self.ticket.file.set_len(0)
+    pub(in crate::threads) fn end_answer(&mut self) -> Result<(), ThreadError> {
+        self.ticket.file.set_len(0).map_err(self.write_error())
+    }
+
+    fn write_error(&self) -> impl FnOnce(io::Error) -> ThreadError + use<> {
+        ThreadError::disk(&self.ticket.path.with_file_name(LOG), "written")
     }
 }
 
@@ -226,13 +206,5 @@ fn open_abandoned(folder: &PrivateFolder, number: u64) -> Option<File> {
 fn partial_answer(mut file: &File) -> io::Result<Option<PartialAnswer>> {
     let mut bytes = Vec::new();
     io::Read::read_to_end(&mut file, &mut bytes)?;
-    // A kill may have cut a character.
-    let text = String::from_utf8_lossy(&bytes);
-    let Some((header, text)) = text.split_once('\n') else { return Ok(None) };
-    let Ok(header) = serde_json::from_str::<TurnHeader>(header) else { return Ok(None) };
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    let text = text.trim_end_matches('\u{fffd}').to_owned();
-    Ok(Some(PartialAnswer { run_id: header.run_id, model: header.model, after_seq: header.after_seq, text }))
+    Ok(partial_answer::parse(&bytes))
 }

@@ -1,0 +1,81 @@
+//! Copies of logs as files, for readers of transcripts. They can be deleted at any time.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use rethread_model::thread::ThreadId;
+use rustix::fs::OFlags;
+
+use super::{DatabaseThreads, rows};
+use crate::private_files::{OWNER_ONLY_FOLDER, PrivateFolder, create_folders};
+use crate::threads::ThreadError;
+use crate::threads::files::{LOG, write_metadata};
+
+impl DatabaseThreads {
+    /// Brings the copy of a thread up to date and returns its path.
+    pub(in crate::threads) fn update_copy(&self, id: ThreadId) -> Result<PathBuf, ThreadError> {
+        let metadata = self.metadata(id)?;
+        let path = self.copy_folder(id).join(LOG);
+        let disk = || ThreadError::disk(&path, "written");
+        let (folder, file) = open_copy(&self.copy_folder(id)).map_err(disk())?;
+        file.lock().map_err(disk())?;
+        let size = file.metadata().map_err(disk())?.len();
+        // A log only grows, so that a copy that ends where a line starts is a part of it.
+        let (mut start, mut rest) = (None, Vec::new());
+        let total = self.read(id, |sql| {
+            rows::each_line(sql, id, size, |at, line| {
+                start.get_or_insert(at);
+                rest.extend_from_slice(line);
+            })?;
+            Ok(rows::stored_metadata(sql, id)?.0)
+        })?;
+        if start.unwrap_or(total) != size {
+            file.set_len(0).map_err(disk())?;
+            rest = self.log_content(id)?;
+        }
+        (&file).write_all(&rest).map_err(disk())?;
+        write_metadata(&folder, &metadata).map_err(disk())?;
+        Ok(path)
+    }
+
+    /// Brings all copies up to date.
+    pub(in crate::threads) fn update_copies(&self) -> Result<(), ThreadError> {
+        for metadata in self.list()?.0 {
+            let copy = self.copy_folder(metadata.id).join(LOG);
+            if copy.metadata().is_ok_and(|copy| copy.len() == metadata.log_bytes) {
+                continue;
+            }
+            match self.update_copy(metadata.id) {
+                // Deleted since the listing.
+                Ok(_) | Err(ThreadError::Deleted { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the copies of threads that other nodes deleted.
+    pub(in crate::threads) fn sweep_all(&self) -> Result<(), ThreadError> {
+        self.deleted_ids().into_iter().try_for_each(|id| self.remove_copy(id))
+    }
+
+    pub(super) fn remove_copy(&self, id: ThreadId) -> Result<(), ThreadError> {
+        let folder = self.copy_folder(id);
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(ThreadError::disk(&folder, "removed")),
+        }
+    }
+
+    fn copy_folder(&self, id: ThreadId) -> PathBuf {
+        self.copies.join(id.to_string())
+    }
+}
+
+fn open_copy(folder: &Path) -> io::Result<(PrivateFolder, File)> {
+    create_folders(folder, OWNER_ONLY_FOLDER)?;
+    let folder = PrivateFolder::open(folder)?;
+    let file = folder.file(LOG, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)?;
+    Ok((folder, file))
+}
