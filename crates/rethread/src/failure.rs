@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 
 use rethread_engine::{
-    AskError, BudgetRefusal, ChatError, ConfigError, EngineError, IndexError, InstallError, InvalidNote, ModelError,
-    StoreError, ThreadError,
+    AskError, BudgetRefusal, ChatError, ConfigError, EngineError, IndexError, InstallError, InvalidNote, MemberError,
+    ModelError, StoreError, ThreadError,
 };
 use rethread_model::Session;
 use rethread_model::thread::UNNAMED_THREAD;
@@ -57,6 +57,8 @@ pub(crate) enum FailureKind {
     ThreadExists,
     TurnLost,
     CardBusy,
+    /// What exists already does not allow it.
+    Conflict,
     ThreadDisk,
     Stopped,
     NoModel,
@@ -122,6 +124,7 @@ impl FailureKind {
             FailureKind::ThreadExists => ("thread-exists", 2, 409),
             FailureKind::TurnLost => ("turn-lost", 3, 409),
             FailureKind::CardBusy => ("card-busy", 3, 409),
+            FailureKind::Conflict => ("conflict", 2, 409),
             FailureKind::ThreadDisk => ("thread-disk", 3, 503),
             FailureKind::Stopped => ("stopped", 130, 409),
             FailureKind::NoModel => ("no-model", 2, 409),
@@ -310,6 +313,7 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
             (FailureKind::AmbiguousReference, Some("use more characters of the id, or the full name"))
         }
         EngineError::AmbiguousFile { .. } => (FailureKind::AmbiguousReference, Some("use more of the path")),
+        EngineError::Member(error) => classify_member(error),
         EngineError::Thread(error) => classify_thread(error),
         EngineError::UnknownThread(_) => (FailureKind::UnknownReference, Some(LIST_THREADS_HINT)),
         EngineError::AmbiguousThread { .. } => (FailureKind::AmbiguousReference, Some("use more characters of the id")),
@@ -429,6 +433,38 @@ fn classify_thread(error: &ThreadError) -> (FailureKind, Option<&'static str>) {
         ThreadError::QueueFull { .. } => {
             (FailureKind::QueueFull, Some("wait for the queued turns, or raise threads.queue_limit"))
         }
+    }
+}
+
+fn classify_member(error: &MemberError) -> (FailureKind, Option<&'static str>) {
+    match error {
+        MemberError::UnknownSpace(_) => (
+            FailureKind::NotFound,
+            Some(
+                "run `rethread admin space list` to see all spaces, or create it with `rethread admin space new NAME`",
+            ),
+        ),
+        MemberError::SpaceExists(_) => {
+            (FailureKind::Conflict, Some("run `rethread admin space list` to see all spaces"))
+        }
+        MemberError::UnknownMember(_) => {
+            (FailureKind::NotFound, Some("run `rethread admin member list` to see all members"))
+        }
+        MemberError::MemberExists(_) => (
+            FailureKind::Conflict,
+            Some("run `rethread admin member rotate NAME` for a new token; to change the role, revoke it first"),
+        ),
+        MemberError::LastAdmin(_) => {
+            (FailureKind::Conflict, Some("add another one first: `rethread admin member add NAME --role admin`"))
+        }
+        MemberError::UnknownToken(_) => {
+            (FailureKind::NotFound, Some("run `rethread admin token list` to see all tokens"))
+        }
+        MemberError::ScopeExceedsRole { .. } => {
+            (FailureKind::Usage, Some("reader: read; member: read,write; admin: read,write,admin; service: write"))
+        }
+        MemberError::Random(_) => (FailureKind::Internal, Some(REPORT_BUG_HINT)),
+        MemberError::Store(error) => classify_store(error),
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 7] = [
     ("Sessions", &["sessions", "show", "session", "handoff"]),
     ("Memory", &["timeline", "decisions", "files", "facts", "workflows", "usage", "enrich"]),
     ("Threads", &["thread"]),
-    ("Serving", &["serve", "open", "mcp", "token", "hook"]),
+    ("Serving", &["serve", "open", "mcp", "token", "admin", "hook"]),
     ("Setup", &["init", "demo", "install", "uninstall", "config", "completions", "man"]),
     ("Maintenance", &["status", "doctor", "watch", "forget", "rebuild", "debug"]),
 ];

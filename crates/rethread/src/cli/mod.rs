@@ -1,5 +1,6 @@
 //! The command line. One definition gives parsing, help, completions, the man page and `docs/cli.md`.
 
+pub(crate) mod admin;
 pub(crate) mod ask;
 pub(crate) mod debug;
 pub(crate) mod enrich;
@@ -23,6 +24,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
+use self::admin::AdminCommand;
 use self::ask::{AskArgs, HandoffArgs};
 use self::debug::DebugCommand;
 use self::enrich::EnrichArgs;
@@ -268,6 +270,16 @@ pub(crate) enum Command {
         after_long_help = "Examples:\n  curl -H \"Authorization: Bearer $(rethread token)\" http://127.0.0.1:7717/api/status\n  rethread token --rotate"
     )]
     Token(TokenArgs),
+    /// Manage spaces, members and their tokens.
+    ///
+    /// Use it to set up a memory that a team shares. These commands open the store itself; members use the server with
+    /// the tokens printed here.
+    #[command(
+        subcommand,
+        arg_required_else_help = true,
+        after_long_help = "Examples:\n  rethread admin space new acme\n  rethread admin member add alice --role admin --space acme\n  rethread admin audit --space acme"
+    )]
+    Admin(AdminCommand),
     /// Handle a hook event (called by agents).
     ///
     /// Agents call it; you normally do not. Reads one JSON event from stdin, prints the reply in the agent's format, or
@@ -404,6 +416,7 @@ impl Command {
             Command::Session(command) | Command::FlatSession(command) => command.wants_json(),
             Command::Debug(command) | Command::FlatDebug(command) => command.wants_json(),
             Command::Thread(command) => command.wants_json(),
+            Command::Admin(command) => command.wants_json(),
             _ => false,
         }
     }

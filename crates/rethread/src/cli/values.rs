@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
+use clap::builder::{
+    PossibleValue, PossibleValuesParser, RangedI64ValueParser, RangedU64ValueParser, TypedValueParser,
+};
 use rethread_engine::{HOSTS, HitKind, HostProtocol, LogProfile, UsageGrouping};
 use rethread_model::thread::ChatRole;
-use rethread_model::{Agent, EntityKind, SessionState, Timestamp};
+use rethread_model::{AccessScope, Agent, EntityKind, MemberName, Role, SessionState, Space, Timestamp};
 
 /// A point in time: relative to now, or absolute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +130,47 @@ pub(crate) fn usage_by() -> impl TypedValueParser<Value = UsageGrouping> {
     let groups = [UsageGrouping::Day, UsageGrouping::Agent, UsageGrouping::Model, UsageGrouping::Project];
     PossibleValuesParser::new(groups.map(UsageGrouping::as_str))
         .map(move |name| groups.into_iter().find(|by| by.as_str() == name).unwrap_or_default())
+}
+
+/// How long sessions are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RetentionValue {
+    Days(u64),
+    Off,
+}
+
+const NAME_RULE: &str = "use 1 to 64 lower-case letters, digits and dashes, with no dash at either end";
+/// A hundred years.
+const MAX_DAYS: u64 = 36_500;
+
+pub(crate) fn space(text: &str) -> Result<Space, String> {
+    text.parse().map_err(|_| NAME_RULE.to_owned())
+}
+
+pub(crate) fn member_name(text: &str) -> Result<MemberName, String> {
+    text.parse().map_err(|_| NAME_RULE.to_owned())
+}
+
+pub(crate) fn access_scope(text: &str) -> Result<AccessScope, String> {
+    text.parse().map_err(|_| "use read, write and admin, separated by commas".to_owned())
+}
+
+pub(crate) fn member_role() -> impl TypedValueParser<Value = Role> {
+    PossibleValuesParser::new(Role::ALL.map(Role::as_str)).try_map(|name| name.parse::<Role>())
+}
+
+/// A number of days. Zero is invalid.
+pub(crate) fn days() -> RangedU64ValueParser<u64> {
+    RangedU64ValueParser::new().range(1..=MAX_DAYS)
+}
+
+/// Parses a number of days or `off`.
+pub(crate) fn retention(text: &str) -> Result<RetentionValue, String> {
+    if text == "off" {
+        return Ok(RetentionValue::Off);
+    }
+    let days = text.parse().ok().filter(|days| (1..=MAX_DAYS).contains(days));
+    days.map(RetentionValue::Days).ok_or_else(|| format!("use a number of days from 1 to {MAX_DAYS}, or off"))
 }
 
 #[cfg(test)]

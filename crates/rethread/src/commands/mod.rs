@@ -1,5 +1,6 @@
 //! One file per verb: takes the parsed arguments, calls the engine, prints the result.
 
+mod admin;
 mod ask;
 pub(crate) mod card;
 mod config;
@@ -215,6 +216,7 @@ pub(crate) fn run(context: &CommandContext, command: Option<Command>) -> Result<
         Command::Session(command) | Command::FlatSession(command) => session::run(context, &command),
         Command::Debug(command) | Command::FlatDebug(command) => debug::run(context, &command),
         Command::Hook(args) => Ok(hook::run(context, &args)),
+        Command::Admin(command) => admin::run(context, &command),
         Command::Thread(command) => thread::run(context, &command),
         Command::Status(json) => status::run(context, json),
         Command::Doctor(json) => doctor::run(context, json),

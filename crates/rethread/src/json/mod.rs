@@ -1,5 +1,6 @@
 //! JSON output of `--json` and of the HTTP API. The keys are a public contract: add keys, never rename them.
 
+mod admin;
 mod agents;
 mod ask;
 mod awareness;
@@ -36,6 +37,9 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::render::{age, reduction_percent};
 
+pub(crate) use admin::{
+    AdminResultJson, AuditJson, MemberListJson, NewTokenJson, RetentionJson, SpaceListJson, TokenListJson,
+};
 pub(crate) use ask::{AnswerJson, AskPlanJson, HandoffJson, ProjectAnswerJson, ProjectAskPlanJson};
 pub(crate) use awareness::{AwarenessJson, InjectionListJson};
 pub(crate) use card::{CardJson, CardRefreshJson};

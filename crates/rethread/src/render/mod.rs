@@ -1,5 +1,6 @@
 //! Text output for terminals: pure functions from engine results to sanitized text.
 
+mod admin;
 mod ask;
 mod bars;
 mod card;
@@ -34,6 +35,7 @@ mod usage;
 mod workflows;
 mod wrap;
 
+pub(crate) use admin::{audit, members, spaces, tokens};
 pub(crate) use ask::{answer, ask_plan, model_and_cost, project_answer, project_ask_plan, project_model_and_cost};
 pub(crate) use card::{card, card_plan, cost};
 pub(crate) use chart::{BarChart, ChartBar, usage_bars, usage_chart};

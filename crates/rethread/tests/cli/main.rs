@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
+mod admin;
 mod ask;
 mod awareness;
 mod card;

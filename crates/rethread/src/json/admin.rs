@@ -1,0 +1,191 @@
+//! JSON of `rethread admin`.
+
+use rethread_engine::{AuditRow, MemberRow, NewToken, SpaceRow, TokenRow};
+use rethread_model::{Access, AccessScope, MemberName, Space, Timestamp};
+use serde::Serialize;
+
+use super::SCHEMA;
+
+/// All spaces.
+#[derive(Serialize)]
+pub(crate) struct SpaceListJson<'a> {
+    schema: u8,
+    spaces: Vec<SpaceJson<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SpaceJson<'a> {
+    name: &'a Space,
+    created_at: Timestamp,
+    /// Null keeps sessions.
+    retention_days: Option<u64>,
+}
+
+/// The members of a space.
+#[derive(Serialize)]
+pub(crate) struct MemberListJson<'a> {
+    schema: u8,
+    members: Vec<MemberJson<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MemberJson<'a> {
+    name: &'a MemberName,
+    role: &'static str,
+    created_at: Timestamp,
+    revoked_at: Option<Timestamp>,
+    requests_per_minute: Option<u64>,
+    max_body_bytes: Option<u64>,
+    max_bytes_per_day: Option<u64>,
+}
+
+/// The tokens of a space.
+#[derive(Serialize)]
+pub(crate) struct TokenListJson<'a> {
+    schema: u8,
+    tokens: Vec<TokenJson<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TokenJson<'a> {
+    id: &'a str,
+    member: &'a MemberName,
+    scope: Vec<&'static str>,
+    is_valid: bool,
+    created_at: Timestamp,
+    expires_at: Option<Timestamp>,
+    revoked_at: Option<Timestamp>,
+    last_used_at: Option<Timestamp>,
+}
+
+/// A token that was just issued.
+#[derive(Serialize)]
+pub(crate) struct NewTokenJson<'a> {
+    schema: u8,
+    /// The token itself. It cannot be shown again.
+    token: String,
+    #[serde(flatten)]
+    row: TokenJson<'a>,
+}
+
+/// Events of the audit, newest first.
+#[derive(Serialize)]
+pub(crate) struct AuditJson<'a> {
+    schema: u8,
+    events: Vec<AuditEventJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct AuditEventJson<'a> {
+    number: u64,
+    at: Timestamp,
+    /// Null for admin commands and maintenance.
+    member: Option<&'a MemberName>,
+    access: &'static str,
+    target: &'a str,
+    items: u64,
+    status: u16,
+}
+
+/// How long sessions are kept.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RetentionJson {
+    schema: u8,
+    /// Null keeps sessions.
+    retention_days: Option<u64>,
+}
+
+/// What a command changed.
+#[derive(Serialize)]
+pub(crate) struct AdminResultJson<'a> {
+    schema: u8,
+    /// `created` or `revoked`.
+    result: &'static str,
+    name: &'a str,
+}
+
+impl<'a> SpaceListJson<'a> {
+    pub(crate) fn new(spaces: &'a [SpaceRow]) -> Self {
+        let space = |row: &'a SpaceRow| SpaceJson {
+            name: &row.space,
+            created_at: row.created_at,
+            retention_days: row.retention_days,
+        };
+        Self { schema: SCHEMA, spaces: spaces.iter().map(space).collect() }
+    }
+}
+
+impl<'a> MemberListJson<'a> {
+    pub(crate) fn new(members: &'a [MemberRow]) -> Self {
+        let member = |row: &'a MemberRow| MemberJson {
+            name: &row.name,
+            role: row.role.as_str(),
+            created_at: row.created_at,
+            revoked_at: row.revoked_at,
+            requests_per_minute: row.limits.requests_per_minute,
+            max_body_bytes: row.limits.max_body_bytes,
+            max_bytes_per_day: row.limits.max_bytes_per_day,
+        };
+        Self { schema: SCHEMA, members: members.iter().map(member).collect() }
+    }
+}
+
+impl<'a> TokenListJson<'a> {
+    pub(crate) fn new(tokens: &'a [TokenRow], now: Timestamp) -> Self {
+        Self { schema: SCHEMA, tokens: tokens.iter().map(|row| token(row, now)).collect() }
+    }
+}
+
+impl<'a> NewTokenJson<'a> {
+    pub(crate) fn new(new: &'a NewToken) -> Self {
+        Self { schema: SCHEMA, token: new.text.reveal(), row: token(&new.row, new.row.created_at) }
+    }
+}
+
+impl<'a> AuditJson<'a> {
+    pub(crate) fn new(rows: &'a [AuditRow]) -> Self {
+        let event = |row: &'a AuditRow| AuditEventJson {
+            number: row.number,
+            at: row.event.at,
+            member: row.event.member.as_ref(),
+            access: row.event.access.as_str(),
+            target: &row.event.target,
+            items: row.event.items,
+            status: row.event.status,
+        };
+        Self { schema: SCHEMA, events: rows.iter().map(event).collect() }
+    }
+}
+
+impl RetentionJson {
+    pub(crate) fn new(retention_days: Option<u64>) -> Self {
+        Self { schema: SCHEMA, retention_days }
+    }
+}
+
+impl<'a> AdminResultJson<'a> {
+    pub(crate) fn new(result: &'static str, name: &'a str) -> Self {
+        Self { schema: SCHEMA, result, name }
+    }
+}
+
+fn token(row: &TokenRow, now: Timestamp) -> TokenJson<'_> {
+    TokenJson {
+        id: &row.id,
+        member: &row.member,
+        scope: access_names(row.scope),
+        is_valid: row.is_valid(now),
+        created_at: row.created_at,
+        expires_at: row.expires_at,
+        revoked_at: row.revoked_at,
+        last_used_at: row.last_used_at,
+    }
+}
+
+fn access_names(scope: AccessScope) -> Vec<&'static str> {
+    scope.accesses().map(Access::as_str).collect()
+}
