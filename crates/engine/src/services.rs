@@ -286,7 +286,7 @@ services! {
     ///     limits: MemberLimits::default(),
     ///     token: TokenRequest::default(),
     /// };
-    /// let token = engine.members().add(&alice)?;
+    /// let token = engine.members().add_member(&alice)?;
     /// let signed_in = engine.members().sign_in(&token.text.reveal())?;
     /// assert_eq!((signed_in.member, signed_in.role), (alice.name, Role::Admin));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -60,7 +60,7 @@ impl MemberService<'_> {
     }
 
     /// Adds a member, or gives a revoked one access again, and issues its first token, which is shown only once.
-    pub fn add(self, new: &NewMember) -> Result<NewToken, EngineError> {
+    pub fn add_member(self, new: &NewMember) -> Result<NewToken, EngineError> {
         let (now, terms) = (self.engine.now(), self.terms(new.token));
         Ok(self.engine.writer()?.add_member(&new.name, new.role, new.limits, terms, now)?)
     }

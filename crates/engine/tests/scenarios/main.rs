@@ -32,6 +32,7 @@ mod known_fix_probes;
 mod last_session;
 mod lifecycle;
 mod machine_text;
+mod members;
 mod names;
 mod notes;
 mod pi_hook;

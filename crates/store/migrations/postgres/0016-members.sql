@@ -10,7 +10,7 @@ CREATE TABLE space (
     PRIMARY KEY (space)
 );
 
--- A revoked member keeps its row, so that the audit still names somebody.
+-- A revoked member keeps its row, because the audit still names it.
 CREATE TABLE member (
     space               TEXT COLLATE "C" NOT NULL,
     name                TEXT COLLATE "C" NOT NULL,

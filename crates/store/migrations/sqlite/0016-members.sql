@@ -10,7 +10,7 @@ CREATE TABLE space (
     PRIMARY KEY (space)
 ) STRICT, WITHOUT ROWID;
 
--- A revoked member keeps its row, so that the audit still names somebody.
+-- A revoked member keeps its row, because the audit still names it.
 CREATE TABLE member (
     space               TEXT NOT NULL,
     name                TEXT NOT NULL,

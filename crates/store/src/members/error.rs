@@ -19,7 +19,7 @@ pub enum MemberError {
     /// The space has an active member of that name.
     #[error("the member \"{0}\" already exists")]
     MemberExists(MemberName),
-    /// Without another admin, members could only be managed by somebody with the password of the database.
+    /// Without another admin, members could only be managed with the password of the database.
     #[error("\"{0}\" is the last admin of the space")]
     LastAdmin(MemberName),
     /// The space has no such token, or it is no longer valid.

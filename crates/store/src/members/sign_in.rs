@@ -29,7 +29,7 @@ pub struct SignedIn {
 /// Why a sign-in failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
-    /// The token is not valid. Clients are not told why: it would help only those who try tokens.
+    /// The token is not valid. The answer does not say why: that would help only those who guess tokens.
     #[error("missing or invalid token")]
     Rejected(TokenProblem),
     /// The store failed.

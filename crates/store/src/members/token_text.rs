@@ -1,6 +1,6 @@
 //! Tokens as clients send them: `rt_<space>_<id>_<secret>`.
 //!
-//! The space tells which rows to look in, the id which row; only the secret proves anything. It has 256 random bits, so
+//! The space says in which rows to look, the id in which one; only the secret proves anything. It has 256 random bits, so
 //! a plain SHA-256 protects it: there is nothing to guess that a slow hash would make harder.
 
 use std::fmt;
@@ -85,7 +85,8 @@ fn is_hex(text: &str, bytes: usize) -> bool {
 fn random_hex<const BYTES: usize>() -> std::io::Result<String> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    Ok(digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect())
 }
 
 #[cfg(test)]

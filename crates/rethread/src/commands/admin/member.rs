@@ -26,7 +26,7 @@ fn add(context: &CommandContext, args: &AdminMemberAddArgs) -> Result<Exit, Fail
         max_bytes_per_day: args.max_bytes_per_day,
     };
     let new = NewMember { name: args.name.clone(), role: args.role, limits, token: token_request(&args.terms) };
-    let token = engine.members().add(&new)?;
+    let token = engine.members().add_member(&new)?;
     engine.members().record_command(format!("member add {} --role {}", new.name, new.role))?;
     print_token(context, &args.admin, &token, &format!("Added {} as {}.", new.name, new.role))
 }
