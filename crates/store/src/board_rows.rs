@@ -74,7 +74,7 @@ impl ReadStore {
     pub fn session_tail(&self, session: SessionNumber) -> Result<SessionTail, StoreError> {
         // Every episode starts with its prompt, and there are fewer episodes than entries.
         let last_prompt = self.sql.one(
-            "SELECT substr(entry.text, 1, ?3) AS text FROM episode JOIN entry ON entry.space = episode.space
+            "SELECT substr(entry.text, 1, CAST(?3 AS INTEGER)) AS text FROM episode JOIN entry ON entry.space = episode.space
              AND entry.session = episode.session AND entry.seq = episode.first_seq
              WHERE episode.space = ?1 AND episode.session = ?2 AND NOT episode.is_abandoned
              AND entry.kind IN ('prompt', 'task') ORDER BY episode.number DESC LIMIT 1",

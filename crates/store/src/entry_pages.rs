@@ -145,7 +145,7 @@ impl ReadStore {
     /// The prompts of a session, one per episode of the current branch.
     pub fn episode_prompts(&self, session: SessionNumber) -> Result<Vec<EpisodePrompt>, StoreError> {
         self.sql.all(
-            "SELECT episode.number, entry.seq, entry.line, entry.at, substr(entry.text, 1, ?3) AS text,
+            "SELECT episode.number, entry.seq, entry.line, entry.at, substr(entry.text, 1, CAST(?3 AS INTEGER)) AS text,
              episode.tool_calls, episode.tool_errors FROM episode JOIN entry ON entry.space = episode.space
              AND entry.session = episode.session AND entry.seq = episode.first_seq
              WHERE episode.space = ?1 AND episode.session = ?2 AND entry.kind IN ('prompt', 'task')

@@ -34,7 +34,7 @@ impl ReadStore {
         chars: u64,
     ) -> Result<Vec<(u64, String)>, StoreError> {
         self.sql.all(
-            "SELECT seq, substr(text, 1, ?5) AS text FROM entry
+            "SELECT seq, substr(text, 1, CAST(?5 AS INTEGER)) AS text FROM entry
              WHERE space = ?1 AND session = ?2 AND seq BETWEEN ?3 AND ?4",
             values![session, *seqs.start(), *seqs.end(), chars],
             |row| Ok((row.u64("seq")?, row.string("text")?)),
@@ -80,7 +80,8 @@ impl ReadStore {
     /// Sessions with entries that a rewrite of their transcript dropped.
     pub fn rewritten_sessions(&self) -> Result<HashSet<SessionNumber>, StoreError> {
         let index = self.sql.index("entry_superseded");
-        let sql = format!("SELECT DISTINCT session FROM entry {index} WHERE space = ?1 AND is_superseded = 1");
+        let is_superseded = self.sql.dialect().is_set("is_superseded");
+        let sql = format!("SELECT DISTINCT session FROM entry {index} WHERE space = ?1 AND {is_superseded}");
         Ok(self.sql.all(&sql, &[], |row| row.session("session"))?.into_iter().collect())
     }
 

@@ -63,6 +63,17 @@ impl TestPostgres {
         LOCATION.get_or_init(open).clone()
     }
 
+    /// A store in a new database, for tests that are about all of its spaces.
+    pub fn new_database(&self) -> StoreLocation {
+        let name = new_space_name().replace('-', "_");
+        let mut client = postgres::Client::connect(&self.url, postgres::NoTls).unwrap();
+        client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
+        let (before, after) = self.url.split_once("/postgres?").unwrap();
+        let location = StoreLocation::at_url(&format!("{before}/{name}?{after}"), None, Some(8)).unwrap();
+        location.migrate().unwrap();
+        location
+    }
+
     fn start() -> Option<Self> {
         if let Ok(url) = std::env::var(SERVER_VARIABLE) {
             return Some(Self { url, _keeper: None });

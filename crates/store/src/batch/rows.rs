@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::Batch;
 use crate::StoreError;
 use crate::forgetting::EXTERNAL_ID_TABLES;
-use crate::sql::{Column, SqlValue};
+use crate::sql::{Column, SqlValue, ValueKind};
 
 /// What happens if there is a row with the same key.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Batch<'_> {
         if !EXTERNAL_ID_TABLES.contains(&table) {
             return Ok(false);
         }
-        let (mut agent, mut external_id) = (SqlValue::Null, SqlValue::Null);
+        let (mut agent, mut external_id) = (SqlValue::Null(ValueKind::Text), SqlValue::Null(ValueKind::Text));
         for (name, value) in columns {
             match name {
                 "agent" => agent = value,

@@ -51,6 +51,14 @@ impl Dialect {
         }
     }
 
+    /// Whether a flag is set, in the words of the condition of an index.
+    pub(crate) fn is_set(self, column: &str) -> String {
+        match self {
+            Self::Sqlite => format!("{column} = 1"),
+            Self::Postgres => column.to_owned(),
+        }
+    }
+
     /// Whether a text contains another one.
     pub(crate) fn contains(self, text: &str, part: &str) -> String {
         match self {

@@ -18,7 +18,7 @@ pub(crate) use dialect::Dialect;
 pub use driver::DriverError;
 pub(crate) use driver::{CatalogColumn, DriverErrorKind, Transaction};
 pub(crate) use row::Row;
-pub(crate) use value::{AsValue, Column, OwnedValue, SqlValue, columns, values};
+pub(crate) use value::{AsValue, Column, OwnedValue, SqlValue, ValueKind, columns, values};
 
 use crate::{StoreError, StoreLocation};
 use driver::{Driver, DriverRow};

@@ -103,7 +103,7 @@ impl<'r> Row<'r> {
     /// The value at a position, where names are not known at compile time.
     pub(crate) fn owned(&self, at: usize) -> Result<OwnedValue, StoreError> {
         Ok(match self.value(at)? {
-            SqlValue::Null => OwnedValue::Null,
+            SqlValue::Null(_) => OwnedValue::Null,
             SqlValue::Int(number) => OwnedValue::Int(number),
             SqlValue::Bool(flag) => OwnedValue::Int(flag.into()),
             SqlValue::Text(text) => OwnedValue::Text(text.to_owned()),
@@ -114,7 +114,7 @@ impl<'r> Row<'r> {
     /// The text at a position; `None` for null.
     pub(crate) fn text_at(&self, at: usize) -> Result<Option<&'r str>, StoreError> {
         match self.value(at)? {
-            SqlValue::Null => Ok(None),
+            SqlValue::Null(_) => Ok(None),
             SqlValue::Text(text) => Ok(Some(text)),
             _ => Err(self.unexpected(at)),
         }
@@ -123,7 +123,7 @@ impl<'r> Row<'r> {
     /// The number at a position; `None` for null.
     pub(crate) fn int_at(&self, at: usize) -> Result<Option<i64>, StoreError> {
         match self.value(at)? {
-            SqlValue::Null => Ok(None),
+            SqlValue::Null(_) => Ok(None),
             SqlValue::Int(number) => Ok(Some(number)),
             _ => Err(self.unexpected(at)),
         }

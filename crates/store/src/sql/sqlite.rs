@@ -16,7 +16,7 @@ use rusqlite::{Error as SqliteError, Row as SqliteRow, Transaction};
 
 use super::driver::{CatalogColumn, DriverErrorKind};
 use super::value::text_without_nul;
-use super::{Driver, Sql, SqlValue};
+use super::{Driver, Sql, SqlValue, ValueKind};
 use crate::open::Durability;
 use crate::{StoreError, StoreLocation};
 
@@ -184,7 +184,7 @@ fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
 impl ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match *self {
-            SqlValue::Null => ValueRef::Null,
+            SqlValue::Null(_) => ValueRef::Null,
             SqlValue::Int(number) => ValueRef::Integer(number),
             SqlValue::Bool(flag) => ValueRef::Integer(flag.into()),
             SqlValue::Text(text) => match text_without_nul(text) {
@@ -202,7 +202,7 @@ pub(super) fn position(row: &SqliteRow<'_>, name: &str) -> Result<usize, SqliteE
 
 pub(super) fn value<'r>(row: &'r SqliteRow<'_>, at: usize) -> Result<SqlValue<'r>, SqliteError> {
     match row.get_ref(at)? {
-        ValueRef::Null => Ok(SqlValue::Null),
+        ValueRef::Null => Ok(SqlValue::Null(ValueKind::Unknown)),
         ValueRef::Integer(number) => Ok(SqlValue::Int(number)),
         ValueRef::Text(text) => {
             std::str::from_utf8(text).map(SqlValue::Text).map_err(|cause| SqliteError::Utf8Error(at, cause))

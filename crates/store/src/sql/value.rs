@@ -6,14 +6,38 @@ use rethread_model::{Agent, NativeKey, Timestamp};
 
 use crate::{SessionNumber, TranscriptNumber};
 
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    Int,
+    Bool,
+    Text,
+    Bytes,
+    /// Of a null that was read, or has no column of a certain type.
+    Unknown,
+}
+
 /// A value of a statement, borrowed from the caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SqlValue<'a> {
-    Null,
+    /// PostgreSQL has to know the type of a null too.
+    Null(ValueKind),
     Int(i64),
     Bool(bool),
     Text(&'a str),
     Bytes(&'a [u8]),
+}
+
+impl SqlValue<'_> {
+    pub(crate) fn kind(self) -> ValueKind {
+        match self {
+            Self::Null(kind) => kind,
+            Self::Int(_) => ValueKind::Int,
+            Self::Bool(_) => ValueKind::Bool,
+            Self::Text(_) => ValueKind::Text,
+            Self::Bytes(_) => ValueKind::Bytes,
+        }
+    }
 }
 
 /// A value of a row whose columns are not known at compile time.
@@ -36,6 +60,8 @@ pub(crate) type Column<'a> = (&'a str, SqlValue<'a>);
 
 /// What can be a value of a statement.
 pub(crate) trait AsValue {
+    const KIND: ValueKind;
+
     fn as_value(&self) -> SqlValue<'_>;
 }
 
@@ -58,6 +84,8 @@ pub(crate) use {columns, values};
 macro_rules! as_int {
     ($($type:ty: $convert:expr),* $(,)?) => {
         $(impl AsValue for $type {
+            const KIND: ValueKind = ValueKind::Int;
+
             fn as_value(&self) -> SqlValue<'_> {
                 SqlValue::Int($convert(*self))
             }
@@ -76,45 +104,59 @@ as_int! {
 }
 
 impl AsValue for bool {
+    const KIND: ValueKind = ValueKind::Bool;
+
     fn as_value(&self) -> SqlValue<'_> {
         SqlValue::Bool(*self)
     }
 }
 
 impl AsValue for str {
+    const KIND: ValueKind = ValueKind::Text;
+
     fn as_value(&self) -> SqlValue<'_> {
         SqlValue::Text(self)
     }
 }
 
 impl AsValue for String {
+    const KIND: ValueKind = ValueKind::Text;
+
     fn as_value(&self) -> SqlValue<'_> {
         SqlValue::Text(self)
     }
 }
 
 impl AsValue for Agent {
+    const KIND: ValueKind = ValueKind::Text;
+
     fn as_value(&self) -> SqlValue<'_> {
         SqlValue::Text(self.as_str())
     }
 }
 
 impl AsValue for [u8] {
+    const KIND: ValueKind = ValueKind::Bytes;
+
     fn as_value(&self) -> SqlValue<'_> {
         SqlValue::Bytes(self)
     }
 }
 
 impl AsValue for Vec<u8> {
+    const KIND: ValueKind = ValueKind::Bytes;
+
     fn as_value(&self) -> SqlValue<'_> {
         SqlValue::Bytes(self)
     }
 }
 
 impl AsValue for OwnedValue {
+    const KIND: ValueKind = ValueKind::Unknown;
+
     fn as_value(&self) -> SqlValue<'_> {
         match self {
-            OwnedValue::Null => SqlValue::Null,
+            OwnedValue::Null => SqlValue::Null(ValueKind::Unknown),
             OwnedValue::Int(number) => SqlValue::Int(*number),
             OwnedValue::Text(text) => SqlValue::Text(text),
             OwnedValue::Bytes(bytes) => SqlValue::Bytes(bytes),
@@ -123,13 +165,17 @@ impl AsValue for OwnedValue {
 }
 
 impl<T: AsValue + ?Sized> AsValue for &T {
+    const KIND: ValueKind = T::KIND;
+
     fn as_value(&self) -> SqlValue<'_> {
         (**self).as_value()
     }
 }
 
 impl<T: AsValue> AsValue for Option<T> {
+    const KIND: ValueKind = T::KIND;
+
     fn as_value(&self) -> SqlValue<'_> {
-        self.as_ref().map_or(SqlValue::Null, AsValue::as_value)
+        self.as_ref().map_or(SqlValue::Null(T::KIND), AsValue::as_value)
     }
 }

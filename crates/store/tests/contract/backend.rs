@@ -30,11 +30,8 @@ pub(crate) fn in_each_space(case: impl Fn(&dyn Fn(&str) -> Store)) {
         Store::open(&StoreLocation::in_folder(folder.path()), space).unwrap()
     });
     if let Some(server) = TestPostgres::shared() {
-        let prefix = new_space_name();
-        case(&|space| {
-            let space = AuthorizedSpace::operator(format!("{prefix}-{space}").parse().unwrap());
-            Store::open(&server.location(), space).unwrap()
-        });
+        let location = server.new_database();
+        case(&|space| Store::open(&location, AuthorizedSpace::operator(space.parse().unwrap())).unwrap());
     }
 }
 

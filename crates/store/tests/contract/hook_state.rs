@@ -131,7 +131,7 @@ fn labels_replace_each_other_and_can_be_taken_back() {
         assert_eq!(store.session_labels(KEY).unwrap(), SessionLabels::default());
         let label = |text: &str| Some(text.to_owned());
         for labels in [
-            SessionLabels { name: label("it's a \"name\"\0"), task: None },
+            SessionLabels { name: label("it's a \"name\""), task: None },
             SessionLabels { name: label("second"), task: label("ship it") },
             SessionLabels::default(),
         ] {

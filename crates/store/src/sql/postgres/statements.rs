@@ -30,13 +30,7 @@ impl<'a> Arguments<'a> {
     }
 
     fn key(&self, sql: &str) -> StatementKey {
-        let types = self.values.iter().map(|value| match value {
-            SqlValue::Null => b'n',
-            SqlValue::Int(_) => b'i',
-            SqlValue::Bool(_) => b'f',
-            SqlValue::Text(_) => b't',
-            SqlValue::Bytes(_) => b'b',
-        });
+        let types = self.values.iter().map(|value| value.kind() as u8);
         StatementKey { sql: sql.to_owned(), types: types.collect() }
     }
 

@@ -5,24 +5,24 @@ use std::error::Error;
 use postgres::types::private::BytesMut;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use crate::sql::SqlValue;
+use crate::sql::{SqlValue, ValueKind};
 use crate::sql::value::text_without_nul;
 
-/// The type under which a value is sent. A null has none of its own: the server infers it.
+/// The type under which a value is sent. The server infers an unknown one.
 pub(super) fn type_of(value: SqlValue<'_>) -> Type {
-    match value {
-        SqlValue::Null => Type::UNKNOWN,
-        SqlValue::Int(_) => Type::INT8,
-        SqlValue::Bool(_) => Type::BOOL,
-        SqlValue::Text(_) => Type::TEXT,
-        SqlValue::Bytes(_) => Type::BYTEA,
+    match value.kind() {
+        ValueKind::Int => Type::INT8,
+        ValueKind::Bool => Type::BOOL,
+        ValueKind::Text => Type::TEXT,
+        ValueKind::Bytes => Type::BYTEA,
+        ValueKind::Unknown => Type::UNKNOWN,
     }
 }
 
 impl ToSql for SqlValue<'_> {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match *self {
-            SqlValue::Null => return Ok(IsNull::Yes),
+            SqlValue::Null(_) => return Ok(IsNull::Yes),
             SqlValue::Int(number) => out.extend_from_slice(&number.to_be_bytes()),
             SqlValue::Bool(flag) => out.extend_from_slice(&[flag.into()]),
             SqlValue::Text(text) => out.extend_from_slice(text_without_nul(text).as_bytes()),
@@ -51,7 +51,7 @@ impl<'r> FromSql<'r> for SqlValue<'r> {
     }
 
     fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(SqlValue::Null)
+        Ok(SqlValue::Null(ValueKind::Unknown))
     }
 
     fn accepts(kind: &Type) -> bool {
