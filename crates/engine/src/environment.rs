@@ -5,6 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
 use rethread_model::Timestamp;
+use rethread_store::{AuthorizedSpace, StoreLocation};
+use xxhash_rust::xxh3;
 
 /// The source of the current time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,23 @@ impl Clock {
     }
 }
 
+/// A store on a server, and the space in it that may be used.
+#[derive(Clone, Debug)]
+pub struct SharedStore {
+    /// The database.
+    pub location: StoreLocation,
+    /// Whose rows are read and written.
+    pub space: AuthorizedSpace,
+}
+
+impl SharedStore {
+    /// A folder for what belongs to this store and space alone, such as the index.
+    pub(crate) fn folder_name(&self) -> PathBuf {
+        let place = xxh3::xxh3_64(self.location.to_string().as_bytes());
+        Path::new("stores").join(format!("{}-{place:016x}", self.space.space()))
+    }
+}
+
 /// Everything the engine may know about the process and the machine. Nothing else is read.
 #[derive(Clone, Debug)]
 pub struct Environment {
@@ -43,6 +62,8 @@ pub struct Environment {
     pub rethread_home: Option<PathBuf>,
     /// The path of this program, for hooks and detached processes. `None` if unknown.
     pub binary: Option<PathBuf>,
+    /// The store, if it is not the local one.
+    pub store: Option<SharedStore>,
     /// The source of the current time.
     pub clock: Clock,
     /// The time zone in which the user's days start and end.
@@ -59,6 +80,7 @@ impl Environment {
             config_overrides: Vec::new(),
             rethread_home: None,
             binary: None,
+            store: None,
             clock: Clock::System,
             time_zone: TimeZone::UTC,
         }

@@ -50,7 +50,7 @@ mod sessions;
 mod sync;
 mod threads;
 
-use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
+use rethread_store::{ReadStore, Store, Threads, WaitBudget};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ pub use enrichment::{
     EnrichFailure, EnrichOutcome, EnrichPlan, EnrichReport, EnrichStop, EnrichedSession, EnrichmentEstimate,
     EnrichmentStatus, PlannedEnrichment,
 };
-pub use environment::{Clock, Environment};
+pub use environment::{Clock, Environment, SharedStore};
 pub use error::EngineError;
 pub use facts::{
     DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FileRule,
@@ -115,6 +115,7 @@ pub use rethread_store::{
     EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
     SessionScope, StoreError, ThreadError, ThreadLineProblem,
 };
+pub use rethread_store::{InvalidStoreUrl, PoolStatus, StoreLocation, lease_takeovers};
 pub use search::{HitWithExchange, SearchReport, SearchRequest, SimilarWork};
 pub use server::{ChangeReport, ChangeWatcher, ServerLock, random_secret};
 pub use services::{
@@ -142,7 +143,11 @@ pub use threads::{
 pub struct Engine {
     environment: Environment,
     config: LiveConfig,
+    /// Where our own files are. For a store on a server, a folder for this store below [`Engine::home`].
     folder: PathBuf,
+    /// Where the configuration is.
+    home: PathBuf,
+    threads: Threads,
     /// Whose rows of the store are read and written.
     space: AuthorizedSpace,
     /// The store and index snapshot of the last search, reused by the next one.
@@ -158,13 +163,22 @@ pub struct Engine {
 impl Engine {
     /// Reads the configuration. Creates nothing: the first command that writes does.
     pub fn open(environment: Environment) -> Result<Self, EngineError> {
-        let folder = environment.rethread_folder();
-        let config = LiveConfig::new(Config::load(&environment, &folder)?, &environment);
+        let home = environment.rethread_folder();
+        let config = LiveConfig::new(Config::load(&environment, &home)?, &environment);
+        let shared = environment.store.clone();
+        let folder = shared.as_ref().map_or_else(|| home.clone(), |shared| home.join(shared.folder_name()));
+        let space = shared.as_ref().map_or_else(AuthorizedSpace::local, |shared| shared.space.clone());
+        let threads = match shared {
+            Some(shared) => Threads::in_database(shared.location, shared.space, folder.join("threads")),
+            None => Threads::in_folder(folder.join("threads")),
+        };
         Ok(Self {
             environment,
             config,
             folder,
-            space: AuthorizedSpace::local(),
+            space,
+            threads,
+            home,
             search_cache: SearchCache::default(),
             store_timeout: None,
             opened_at: std::time::SystemTime::now(),
@@ -174,7 +188,13 @@ impl Engine {
 
     /// Works in another space than that of a single machine.
     #[must_use]
-    pub fn with_space(self, space: AuthorizedSpace) -> Self {
+    pub fn with_space(mut self, space: AuthorizedSpace) -> Self {
+        if let Some(shared) = &mut self.environment.store {
+            shared.space = space.clone();
+            self.folder = self.home.join(shared.folder_name());
+            let copies = self.folder.join("threads");
+            self.threads = Threads::in_database(shared.location.clone(), space.clone(), copies);
+        }
         Self { space, ..self }
     }
 
@@ -194,7 +214,7 @@ impl Engine {
     /// Applies changed configuration files, if their content is valid; otherwise the last valid one still applies.
     /// Called regularly by processes that run for long.
     pub fn reload_config(&self) -> ConfigReload {
-        let reload = self.config.reload(&self.environment, &self.folder);
+        let reload = self.config.reload(&self.environment, &self.home);
         match &reload {
             ConfigReload::Unchanged => {}
             ConfigReload::Reloaded => self.journal().event("config_reloaded", None, &[]),
@@ -227,12 +247,15 @@ impl Engine {
 
     /// Where the store is, or will be.
     pub fn location(&self) -> StoreLocation {
-        StoreLocation::in_folder(&self.folder)
+        match &self.environment.store {
+            Some(shared) => shared.location.clone(),
+            None => StoreLocation::in_folder(&self.folder),
+        }
     }
 
     /// The logs of threads.
-    fn thread_store(&self) -> Threads {
-        Threads::in_folder(self.folder.join("threads"))
+    fn thread_store(&self) -> &Threads {
+        &self.threads
     }
 
     /// The current working directory, if it is valid text.
@@ -259,7 +282,7 @@ impl Engine {
             (None, Some(timeout)) => Store::open_with_timeout(&location, space, timeout)?,
             (None, None) => Store::open(&location, space)?,
         };
-        if self.space != AuthorizedSpace::local() {
+        if self.environment.store.is_some() || self.space != AuthorizedSpace::local() {
             // Hook events belong to this machine.
             return Ok(store);
         }

@@ -16,7 +16,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::json::ErrorResponseJson;
 use crate::printer::{self, Printer};
 use crate::render;
-use crate::{completion, environment};
+use crate::{completion, environment, shared_store};
 
 /// Runs the command and returns the exit code.
 pub(crate) fn run(arguments: &[OsString]) -> u8 {
@@ -93,8 +93,12 @@ fn execute(cli: Cli) -> u8 {
         return 0;
     }
     let mut clock = Clock::System;
-    let result = environment::load(global.home, global.settings).and_then(|environment| {
+    let result = environment::load(global.home, global.settings).and_then(|mut environment| {
         clock = environment.clock;
+        // A hook must not wait for a network, wherever it is installed.
+        if let Some(url) = global.store.as_deref().filter(|_| !matches!(cli.command, Some(cli::Command::Hook(_)))) {
+            environment.store = Some(shared_store::from_flag(url)?);
+        }
         commands::run(&CommandContext { environment, printer, zone: environment::zone() }, cli.command)
     });
     if printer.verbosity() > 1 {

@@ -77,6 +77,7 @@ pub(crate) fn load(home: Option<PathBuf>, config_overrides: Vec<(String, String)
         config_overrides,
         rethread_home,
         binary: std::env::current_exe().ok(),
+        store: None,
         clock: clock()?,
         time_zone: zone(),
         cwd,

@@ -39,6 +39,8 @@ pub(crate) enum FailureKind {
     StoreDamaged,
     StoreNewer,
     StoreOutdated,
+    /// The server of the store cannot be reached.
+    StoreUnavailable,
     Index,
     Watch,
     Serve,
@@ -108,6 +110,7 @@ impl FailureKind {
             FailureKind::StoreDamaged => ("store-damaged", 3, 503),
             FailureKind::StoreNewer => ("store-newer", 3, 503),
             FailureKind::StoreOutdated => ("store-outdated", 3, 503),
+            FailureKind::StoreUnavailable => ("store-unavailable", 3, 503),
             FailureKind::Index => ("index", 3, 503),
             FailureKind::Watch => ("watch", 3, 503),
             FailureKind::Serve => ("serve", 3, 503),
@@ -517,6 +520,16 @@ fn classify_store(error: &StoreError) -> (FailureKind, Option<&'static str>) {
             FailureKind::StoreOutdated,
             Some("run `rethread sync`: it keeps the file, begins a new store and carries everything over"),
         ),
+        StoreError::NotMigrated { .. } => {
+            (FailureKind::StoreOutdated, Some("run `rethread serve --migrate` with this version on one node"))
+        }
+        StoreError::Unavailable { .. } => (
+            FailureKind::StoreUnavailable,
+            Some("check the address, the password and whether the server runs; nothing was stored"),
+        ),
+        StoreError::UnknownOutcome { .. } => {
+            (FailureKind::StoreUnavailable, Some("read again to see whether the change was stored"))
+        }
         StoreError::Rejected { .. } => (FailureKind::Internal, Some(REPORT_BUG_HINT)),
     }
 }

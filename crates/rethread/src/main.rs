@@ -12,6 +12,7 @@ mod mcp;
 mod printer;
 mod render;
 mod serve;
+mod shared_store;
 mod web;
 
 use std::process::ExitCode;

@@ -134,8 +134,7 @@ impl Store {
     }
 }
 
-const SUMS: &str =
-    "count(*) AS requests, coalesce(CAST(sum(tokens) AS BIGINT), 0) AS tokens,
+const SUMS: &str = "count(*) AS requests, coalesce(CAST(sum(tokens) AS BIGINT), 0) AS tokens,
      coalesce(CAST(sum(cost_nanos) AS BIGINT), 0) AS cost_nanos";
 
 fn spending(row: &Row<'_>) -> Result<ModelSpending, StoreError> {

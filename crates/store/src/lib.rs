@@ -91,9 +91,9 @@ pub use private_files::{OWNER_ONLY, OWNER_ONLY_FOLDER, PrivateFolder, create_fol
 pub use quantized_vector::QuantizedVector;
 pub use salvage::{CarriedOver, RereadDecision};
 pub use session_labels::SessionLabels;
+pub use sessions::{NamedSession, SessionFilter, SessionScope};
 pub use sql::DriverError;
 pub use sql::postgres::{InvalidStoreUrl, PoolStatus, PostgresError};
-pub use sessions::{NamedSession, SessionFilter, SessionScope};
 pub use statistics::{FailedCheck, StoreStatistics, TranscriptProblem};
 pub use threads::{
     MAX_RECORD_BYTES, PartialAnswer, ThreadError, ThreadLineProblem, ThreadLog, ThreadRecords, ThreadSummaries,

@@ -70,6 +70,7 @@ impl MaintenanceService<'_> {
 impl IndexService<'_> {
     pub(crate) fn folder(self) -> PathBuf {
         match self.engine.space.space() {
+            _ if self.engine.environment.store.is_some() => self.engine.folder.join("index"),
             space if *space == Space::local() => self.engine.folder.join("index"),
             space => self.engine.folder.join(format!("index-{space}")),
         }

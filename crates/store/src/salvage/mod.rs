@@ -8,8 +8,8 @@ mod pages;
 mod tables;
 
 use crate::StoreLocation;
-use crate::sql::schema;
 use crate::sql::DriverErrorKind;
+use crate::sql::schema;
 use crate::sql::sqlite::error_kind;
 
 pub use carry_over::{CarriedOver, RereadDecision};

@@ -30,7 +30,9 @@ impl Dialect {
             Self::Sqlite => format!("randomblob({count})"),
             // Each UUID has 122 random bits; hashing two of them gives 32 bytes without a pattern.
             Self::Postgres => {
-                format!("substr(sha256(CAST(CAST(gen_random_uuid() AS TEXT) || CAST(gen_random_uuid() AS TEXT) || CAST(gen_random_uuid() AS TEXT) AS BYTEA)), 1, {count})")
+                format!(
+                    "substr(sha256(CAST(CAST(gen_random_uuid() AS TEXT) || CAST(gen_random_uuid() AS TEXT) || CAST(gen_random_uuid() AS TEXT) AS BYTEA)), 1, {count})"
+                )
             }
         }
     }

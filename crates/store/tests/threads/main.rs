@@ -7,10 +7,10 @@ mod turns;
 
 use std::path::{Path, PathBuf};
 
+use rethread_model::Timestamp;
 use rethread_model::thread::{
     ChatRole, Compaction, ContentBlock, NameOrigin, ThreadId, ThreadMessage, ThreadMetadata, ThreadRecord, ThreadSource,
 };
-use rethread_model::Timestamp;
 use rethread_store::{AuthorizedSpace, StoreLocation, ThreadError, ThreadLog, Threads};
 use rethread_testing::{TestPostgres, new_space_name};
 use serde_json::Map;

@@ -67,7 +67,9 @@ impl ServerAddress {
         let (plain, mode, root_certificates) = without_tls_parameters(url);
         // The parser's messages name parameters and hosts, never the password.
         let mut config: Config = plain.parse().map_err(|error: postgres::Error| {
-            InvalidStoreUrl::Malformed(std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string))
+            InvalidStoreUrl::Malformed(
+                std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string),
+            )
         })?;
         if let Some(password) = password {
             config.password(password);
@@ -84,7 +86,11 @@ impl ServerAddress {
         // After a failover only one of several hosts accepts writes.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         let protection = protection(&config, mode.as_deref(), root_certificates)?;
-        let mode = if protection == Protection::None { postgres::config::SslMode::Disable } else { postgres::config::SslMode::Require };
+        let mode = if protection == Protection::None {
+            postgres::config::SslMode::Disable
+        } else {
+            postgres::config::SslMode::Require
+        };
         config.ssl_mode(mode);
         Ok(Self { config, protection, shown: without_password(url) })
     }
@@ -153,8 +159,11 @@ fn without_password(url: &str) -> String {
         }
         None => base.to_owned(),
     };
-    let kept: Vec<&str> =
-        query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("password=")).collect();
+    let kept: Vec<&str> = query
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty() && !pair.starts_with("password="))
+        .collect();
     if kept.is_empty() { shown } else { format!("{shown}?{}", kept.join("&")) }
 }
 

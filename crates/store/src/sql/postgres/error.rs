@@ -93,5 +93,10 @@ fn client_error_kind(error: &postgres::Error) -> DriverErrorKind {
 /// Errors while connecting have no code, and a source that is not an IO error if TLS failed.
 fn is_connection_error(error: &postgres::Error) -> bool {
     let text = error.to_string();
-    text.starts_with("error connecting") || text.starts_with("error performing TLS") || text.starts_with("db error") || text.starts_with("connection closed") || text.starts_with("authentication") || text.starts_with("timeout")
+    text.starts_with("error connecting")
+        || text.starts_with("error performing TLS")
+        || text.starts_with("db error")
+        || text.starts_with("connection closed")
+        || text.starts_with("authentication")
+        || text.starts_with("timeout")
 }

@@ -75,9 +75,7 @@ impl Session {
     ) -> Result<(), E> {
         let _transaction = self.begin_reading()?;
         let name = self.next_cursor_name();
-        self.in_transaction(|client| {
-            client.execute(&format!("DECLARE {name} NO SCROLL CURSOR FOR {sql}"), arguments)
-        })?;
+        self.in_transaction(|client| client.execute(&format!("DECLARE {name} NO SCROLL CURSOR FOR {sql}"), arguments))?;
         let fetch = format!("FETCH {STREAMED_ROWS} FROM {name}");
         loop {
             let rows = self.in_transaction(|client| Ok(client.client.query(&fetch, &[])?))?;

@@ -5,8 +5,8 @@ use std::error::Error;
 use postgres::types::private::BytesMut;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use crate::sql::{SqlValue, ValueKind};
 use crate::sql::value::text_without_nul;
+use crate::sql::{SqlValue, ValueKind};
 
 /// The type under which a value is sent. The server infers an unknown one.
 pub(super) fn type_of(value: SqlValue<'_>) -> Type {

@@ -145,7 +145,9 @@ fn a_copy_follows_its_log_and_goes_with_it() {
     assert!(path.exists());
     // Another node deletes the thread.
     let elsewhere = test.folder.path().join("elsewhere");
-    DatabaseThreads::new(StoreLocation::in_folder(test.folder.path()), AuthorizedSpace::local(), elsewhere).delete(id).unwrap();
+    DatabaseThreads::new(StoreLocation::in_folder(test.folder.path()), AuthorizedSpace::local(), elsewhere)
+        .delete(id)
+        .unwrap();
     assert!(path.exists() && test.threads.update_copy(id).is_err());
     test.threads.sweep_all().unwrap();
     assert!(!path.exists());
