@@ -20,6 +20,9 @@ pub(crate) struct ServeArgs {
     /// Do not sync while serving
     #[arg(long)]
     pub(crate) no_watch: bool,
+    /// Create or update the schema of the store first
+    #[arg(long)]
+    pub(crate) migrate: bool,
     #[command(flatten)]
     pub(crate) json: JsonArgs,
 }

@@ -65,6 +65,9 @@ struct ListenConfig {
 
 /// Serves until Ctrl-C.
 pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit, Failure> {
+    if request.migrate {
+        migrate(context)?;
+    }
     let engine = context.engine()?;
     let config = listen_config(&engine, request)?;
     let mut lock = engine.server().lock()?;
@@ -108,6 +111,20 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
     let _ = std::fs::remove_file(app.engine.server().socket_path());
     context.printer.note_line("stopped");
     Ok(Exit::Done)
+}
+
+/// Creates or updates the schema of the store. Only on request: nodes of the version before cannot use the new one.
+fn migrate(context: &CommandContext) -> Result<(), Failure> {
+    let Some(shared) = &context.environment.store else {
+        let failure = Failure::new(FailureKind::Usage, "--migrate needs --store: the local store migrates by itself");
+        return Err(failure.hint("run `rethread serve --store postgres://USER@HOST/DATABASE --migrate`"));
+    };
+    if let Some((before, now)) = shared.location.migrate().map_err(rethread_engine::EngineError::from)?
+        && before != now
+    {
+        context.printer.note_line(&format!("migrated the store from schema {before} to {now}"));
+    }
+    Ok(())
 }
 
 /// Raises the limit for open files to the maximum: each connection and each waiting turn holds a file.
