@@ -29,8 +29,9 @@ use serde::de::DeserializeOwned;
 use crate::serve::route::{decode_query, parse_session_id, run_blocking};
 use crate::serve::{ApiError, ServerState, SharedState};
 
+pub(crate) use assets::routes as static_routes;
 use layout::WebPage;
-pub(crate) use status_pages::{error_as_page, link_expired_page, signed_in_page};
+pub(crate) use status_pages::{error_as_page, link_expired_page, member_sign_in_page, signed_in_page};
 
 /// All pages and static files.
 pub(crate) fn routes() -> Router<SharedState> {
@@ -46,7 +47,6 @@ pub(crate) fn routes() -> Router<SharedState> {
         .route("/memory/graph", page(graph::page))
         .route("/usage", page(usage::page))
         .route("/health", page(health::page))
-        .merge(assets::routes())
 }
 
 /// No query parameters.

@@ -55,8 +55,12 @@ pub(super) async fn events(
             listener
         }
     };
-    let page =
-        EventStream { token_hash: app.credentials.token_hash(&app.engine), done: app.turns.done(), app, listener };
+    let page = EventStream {
+        token_hash: app.server.credentials.token_hash(&app.engine),
+        done: app.turns.done(),
+        app,
+        listener,
+    };
     let begin = SseEvent::default().comment("listening").retry(RECONNECT_DELAY);
     let rendered = futures_util::stream::unfold((page, Some(begin)), |(mut page, begin)| async move {
         let event = match begin {
@@ -85,7 +89,7 @@ impl EventStream {
                 () = tokio::time::sleep(TOKEN_CHECK) => None,
             };
             // Checked for every event, so that a busy stream also ends when the token is rotated.
-            if self.app.credentials.token_hash(&self.app.engine) != self.token_hash {
+            if self.app.server.credentials.token_hash(&self.app.engine) != self.token_hash {
                 return None;
             }
             if let Some(event) = event {

@@ -75,7 +75,7 @@ pub(super) async fn open(
         Some(id) => Some(existing_session(&app, &id).await?),
         None => None,
     };
-    let permit = app.socket_permits.clone().try_acquire_owned().map_err(|_| {
+    let permit = app.server.socket_permits.clone().try_acquire_owned().map_err(|_| {
         let message = "too many open WebSockets";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, FailureKind::Serve, message).hint("close one and try again")
     })?;
@@ -86,7 +86,7 @@ pub(super) async fn open(
 async fn serve_socket(app: SharedState, socket: WebSocket, session: Option<SessionId>, permit: OwnedSemaphorePermit) {
     let began = Instant::now();
     app.engine.journal().event("ws_connect", None, &[]);
-    let (listener, token_hash) = (app.events.listen_to_none(), app.credentials.token_hash(&app.engine));
+    let (listener, token_hash) = (app.events.listen_to_none(), app.server.credentials.token_hash(&app.engine));
     let mut connection = SocketConnection { app, socket, listener, last_received: began, token_hash };
     let close_reason = match connection.subscribe_initial(session).await {
         Ok(()) => connection.run_loop().await,
@@ -154,7 +154,7 @@ impl SocketConnection {
 
     /// Ends the connection if the token was rotated.
     fn check_token(&self) -> Result<(), CloseReason> {
-        if self.app.credentials.token_hash(&self.app.engine) == self.token_hash {
+        if self.app.server.credentials.token_hash(&self.app.engine) == self.token_hash {
             Ok(())
         } else {
             Err(CloseReason::TokenRotated)
