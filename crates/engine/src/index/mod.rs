@@ -84,7 +84,8 @@ impl IndexService<'_> {
         Ok(match index_lag(&self.folder(), store, MAX_LAG_COUNTED)? {
             IndexLag::None => 0,
             IndexLag::Entries(entries) => entries,
-            IndexLag::Unusable(_) => MAX_LAG_COUNTED,
+            // It will be built from the start.
+            IndexLag::Unusable(_) => store.count_changed_entries(0, MAX_LAG_COUNTED)?,
         })
     }
 

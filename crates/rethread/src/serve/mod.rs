@@ -19,6 +19,7 @@ mod member_limits;
 mod member_login;
 mod metrics;
 mod node;
+mod open_connection;
 mod openapi;
 pub(crate) mod params;
 mod query;

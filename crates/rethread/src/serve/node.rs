@@ -16,7 +16,7 @@ use tower::ServiceExt;
 
 use super::caller::Caller;
 use super::spaces::{OpenSpaces, SpaceUse};
-use super::{ApiError, ServerContext, guard, login, member_login, metrics, sign_in};
+use super::{ApiError, ServerContext, api_error, guard, login, member_login, metrics, sign_in};
 use crate::failure::FailureKind;
 
 /// One server process.
@@ -38,10 +38,11 @@ impl Node {
 
 /// All routes, behind the guard.
 pub(super) fn router(node: &Arc<Node>) -> Router {
-    let routes = Router::new().route("/metrics", get(show_metrics)).route("/api/health", get(health));
+    let routes = Router::new().route("/metrics", get(show_metrics)).route("/api/health", get(health).fallback(dispatch));
     let routes = routes.merge(login::routes()).merge(member_login::routes()).merge(crate::web::static_routes());
     let guarded = axum::middleware::from_fn_with_state(Arc::clone(node), guard::guard);
-    routes.fallback(dispatch).layer(guarded).with_state(Arc::clone(node))
+    let routes = routes.fallback(dispatch).method_not_allowed_fallback(api_error::wrong_method);
+    routes.layer(guarded).with_state(Arc::clone(node))
 }
 
 /// Passes a request to the space of its caller.

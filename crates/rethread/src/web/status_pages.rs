@@ -108,7 +108,7 @@ fn error_page(status: StatusCode, failure: &Failure) -> String {
             p { a.plain href="/" { "Go to the board" } " " a.plain href="/search" { "Search" } }
         }
     };
-    WebPage::new(title, NavPage::Other, body).into_string(Clock::System.now())
+    WebPage::new(title, NavPage::Other, body).into_string(Clock::System.now(), None)
 }
 
 fn hints(failure: &Failure) -> Markup {
