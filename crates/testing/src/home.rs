@@ -184,6 +184,11 @@ impl TestHome {
         TestServer::start(self, arguments)
     }
 
+    /// A client of a server that sends another token.
+    pub fn client_with_token(&self, server: &TestServer, token: &str) -> ApiClient {
+        ApiClient::new(server, token)
+    }
+
     /// A client of a server of this home that sends the token.
     pub fn client(&self, server: &TestServer) -> ApiClient {
         ApiClient::new(server, &self.token())

@@ -1,6 +1,7 @@
 //! A PostgreSQL server for tests: started once per process, stopped with it. Tests share its database, each with a space
 //! of its own.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
@@ -72,6 +73,27 @@ impl TestPostgres {
         let location = StoreLocation::at_url(&format!("{before}/{name}?{after}"), None, Some(8)).unwrap();
         location.migrate().unwrap();
         location
+    }
+
+    /// A checksum of the rows of each table that a space has in the shared database, without what requests always
+    /// change: the audit, and when tokens were used.
+    pub fn contents(&self, space: &str) -> BTreeMap<String, String> {
+        let mut client = postgres::Client::connect(&self.url, postgres::NoTls).unwrap();
+        let tables = client.query(
+            "SELECT table_name::text FROM information_schema.columns
+            WHERE column_name = 'space' AND table_schema = current_schema()",
+            &[],
+        );
+        let tables = tables.unwrap().into_iter().map(|row| row.get::<_, String>(0));
+        let tables = tables.filter(|table| !["audit", "counter", "committed_writer"].contains(&table.as_str()));
+        let mut checksum = |table: &str| -> String {
+            let row = "(to_jsonb(t) - 'last_used_at')::text";
+            let sql = format!(
+                "SELECT coalesce(md5(string_agg({row}, '|' ORDER BY {row})), '') FROM {table} t WHERE space = $1"
+            );
+            client.query_one(&sql, &[&space]).unwrap().get(0)
+        };
+        tables.map(|table| (table.clone(), checksum(&table))).collect()
     }
 
     fn start() -> Option<Self> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rethread_model::{Access, AccessScope, MemberName, Role, Space, Timestamp};
 use rethread_store::{
-    AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, MemberError, MemberLimits, MemberRow, NewToken, SignInError,
+    AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, MemberError, MemberLimits, MemberRow, NewToken, ReadStore, SignInError,
     SignedIn, SpaceRow, Store, TokenProblem, TokenRow, TokenTerms,
 };
 
@@ -80,7 +80,7 @@ impl MemberService<'_> {
 
     /// All spaces of the database, by name. For operators: never for a request.
     pub fn spaces(self) -> Result<Vec<SpaceRow>, EngineError> {
-        let store = self.engine.existing_writer()?;
+        let store = self.engine.reader()?;
         Ok(store.map(|store| store.all_spaces()).transpose()?.unwrap_or_default())
     }
 
@@ -92,7 +92,7 @@ impl MemberService<'_> {
 
     /// All members by name, also revoked ones.
     pub fn list(self) -> Result<Vec<MemberRow>, EngineError> {
-        Ok(self.existing_space()?.map(|store| store.members()).transpose()?.unwrap_or_default())
+        Ok(self.space_to_read()?.map(|store| store.members()).transpose()?.unwrap_or_default())
     }
 
     /// Takes all access from a member. Returns how many of its tokens were valid. The last admin stays.
@@ -114,7 +114,7 @@ impl MemberService<'_> {
 
     /// All tokens, also those that are no longer valid, by member and age.
     pub fn tokens(self) -> Result<Vec<TokenRow>, EngineError> {
-        Ok(self.existing_space()?.map(|store| store.tokens()).transpose()?.unwrap_or_default())
+        Ok(self.space_to_read()?.map(|store| store.tokens()).transpose()?.unwrap_or_default())
     }
 
     /// Revokes one token.
@@ -132,7 +132,7 @@ impl MemberService<'_> {
 
     /// Events of the audit, newest first.
     pub fn audit(self, filter: &AuditFilter) -> Result<Vec<AuditRow>, EngineError> {
-        Ok(self.existing_space()?.map(|store| store.audit(filter)).transpose()?.unwrap_or_default())
+        Ok(self.space_to_read()?.map(|store| store.audit(filter)).transpose()?.unwrap_or_default())
     }
 
     /// Adds events to the audit, all in one transaction. Servers collect them and call this now and then.
@@ -161,12 +161,23 @@ impl MemberService<'_> {
     /// The store, if there is one; an error if it does not have the space.
     fn existing_space(self) -> Result<Option<Store>, EngineError> {
         let store = self.engine.existing_writer()?;
-        match &store {
-            Some(store) => store.require_space()?,
-            None if self.engine.space == AuthorizedSpace::local() => {}
-            None => return Err(MemberError::UnknownSpace(self.engine.space.space().clone()).into()),
-        }
+        self.check_space(store.as_deref())?;
         Ok(store)
+    }
+
+    /// The same for commands that only read.
+    fn space_to_read(self) -> Result<Option<ReadStore>, EngineError> {
+        let store = self.engine.reader()?;
+        self.check_space(store.as_ref())?;
+        Ok(store)
+    }
+
+    fn check_space(self, store: Option<&ReadStore>) -> Result<(), MemberError> {
+        match store {
+            Some(store) => store.require_space(),
+            None if self.engine.space == AuthorizedSpace::local() => Ok(()),
+            None => Err(MemberError::UnknownSpace(self.engine.space.space().clone())),
+        }
     }
 
     fn space_with_member(self, name: &MemberName) -> Result<Store, EngineError> {

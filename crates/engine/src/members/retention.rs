@@ -20,7 +20,7 @@ pub struct RetentionReport {
 impl MemberService<'_> {
     /// Sessions without activity for this many days are forgotten; `None` keeps them.
     pub fn retention(self) -> Result<Option<u64>, EngineError> {
-        Ok(self.existing_space()?.map(|store| store.retention_days()).transpose()?.flatten())
+        Ok(self.space_to_read()?.map(|store| store.retention_days()).transpose()?.flatten())
     }
 
     /// Sets after how many days without activity sessions are forgotten; `None` keeps them.

@@ -38,7 +38,8 @@ impl Node {
 
 /// All routes, behind the guard.
 pub(super) fn router(node: &Arc<Node>) -> Router {
-    let routes = Router::new().route("/metrics", get(show_metrics)).route("/api/health", get(health).fallback(dispatch));
+    let routes =
+        Router::new().route("/metrics", get(show_metrics)).route("/api/health", get(health).fallback(dispatch));
     let routes = routes.merge(login::routes()).merge(member_login::routes()).merge(crate::web::static_routes());
     let guarded = axum::middleware::from_fn_with_state(Arc::clone(node), guard::guard);
     let routes = routes.fallback(dispatch).method_not_allowed_fallback(api_error::wrong_method);

@@ -19,10 +19,10 @@ mod session;
 mod status_pages;
 mod usage;
 
-use axum::{Extension, Router};
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
+use axum::{Extension, Router};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -57,10 +57,15 @@ struct NoPageParams {}
 fn page<Q: DeserializeOwned + Send + 'static>(
     make: fn(&ServerState, &Q) -> Result<WebPage, ApiError>,
 ) -> MethodRouter<SharedState> {
-    get(async move |State(app): State<SharedState>, caller: Extension<Caller>, RawQuery(query): RawQuery| -> Result<Response, ApiError> {
-        let params: Q = decode_query(query.as_deref())?;
-        run_blocking(app, move |app| Ok(page_response(app, &caller, make(app, &params)?))).await
-    })
+    get(
+        async move |State(app): State<SharedState>,
+                    caller: Extension<Caller>,
+                    RawQuery(query): RawQuery|
+                    -> Result<Response, ApiError> {
+            let params: Q = decode_query(query.as_deref())?;
+            run_blocking(app, move |app| Ok(page_response(app, &caller, make(app, &params)?))).await
+        },
+    )
 }
 
 async fn session(

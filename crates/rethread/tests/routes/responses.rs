@@ -7,7 +7,7 @@ use crate::fixture::ApiFixture;
 use crate::json_schema::misfits;
 
 /// Every GET with parameters; `{id}` is an agent session, `{thread}` a thread.
-const GET_PATHS: [&str; 48] = [
+const GET_PATHS: [&str; 52] = [
     "/api/sessions",
     "/api/history/cross-session?session={id}",
     "/api/sessions?state=ended&agent=pi&includeEmpty=true&children=true&limit=1&offset=0&project=/home/dev/site",
@@ -52,6 +52,10 @@ const GET_PATHS: [&str; 48] = [
     "/api/usage",
     "/api/usage?by=model&agent=pi&since=2020&until=2030",
     "/api/usage?by=project&project=/home/dev/site",
+    "/api/members",
+    "/api/tokens",
+    "/api/audit?since=30d&before=9&limit=5",
+    "/api/retention",
     "/api/status",
     "/api/doctor",
     "/api/health",

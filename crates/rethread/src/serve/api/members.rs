@@ -231,7 +231,8 @@ fn set_retention(app: &ServerState, body: RetentionBody) -> ApiResult {
 }
 
 fn member_name(text: &str) -> Result<MemberName, ApiError> {
-    let invalid = |_| ApiError::bad_request("invalid member name").hint("use 1 to 64 lower-case letters, digits and dashes");
+    let invalid =
+        |_| ApiError::bad_request("invalid member name").hint("use 1 to 64 lower-case letters, digits and dashes");
     text.parse().map_err(invalid)
 }
 

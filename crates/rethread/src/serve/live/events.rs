@@ -12,9 +12,9 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::event_hub::EventListener;
+use crate::serve::open_connection::ConnectionOwner;
 use crate::serve::route::{decode_query, parse_session_id, run_blocking};
 use crate::serve::state::wait_until_true;
-use crate::serve::open_connection::ConnectionOwner;
 use crate::serve::{ApiError, Caller, SharedState};
 
 /// Interval of keep-alive comments on an idle connection.
@@ -58,12 +58,7 @@ pub(super) async fn events(
             listener
         }
     };
-    let page = EventStream {
-        owner: ConnectionOwner::new(&app, caller),
-        done: app.turns.done(),
-        app,
-        listener,
-    };
+    let page = EventStream { owner: ConnectionOwner::new(&app, caller), done: app.turns.done(), app, listener };
     let begin = SseEvent::default().comment("listening").retry(RECONNECT_DELAY);
     let rendered = futures_util::stream::unfold((page, Some(begin)), |(mut page, begin)| async move {
         let event = match begin {

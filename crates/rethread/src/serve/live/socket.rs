@@ -20,9 +20,9 @@ use super::turn_queue::{self, AcceptedTurn};
 use crate::failure::FailureKind;
 use crate::json::{CallerToolJson, ClientFrameJson, FrameEventJson, FrameJson};
 use crate::serve::guard::MAX_BODY_BYTES;
+use crate::serve::open_connection::ConnectionOwner;
 use crate::serve::route::decode_query;
 use crate::serve::state::wait_until_true;
-use crate::serve::open_connection::ConnectionOwner;
 use crate::serve::{ApiError, Caller, SharedState};
 
 /// Hard limit of a frame: longer ones are not read and close the connection.
