@@ -40,8 +40,8 @@ pub struct SharedStore {
 }
 
 impl SharedStore {
-    /// A folder for what belongs to this store and space alone, such as the index.
-    pub(crate) fn folder_name(&self) -> PathBuf {
+    /// The folder for what belongs to this store and space alone, such as the index: a path below Rethread's folder.
+    pub fn folder_name(&self) -> PathBuf {
         let place = xxh3::xxh3_64(self.location.to_string().as_bytes());
         Path::new("stores").join(format!("{}-{place:016x}", self.space.space()))
     }

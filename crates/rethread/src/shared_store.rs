@@ -1,5 +1,6 @@
-//! Finds the store on a server that a command was told to use, and its password: from a file or the environment, never
-//! from the command line, which other users can read.
+//! Finds the store on a server that `--store` names.
+//!
+//! Its password comes from a file or the environment, never from the command line, which other users can read.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

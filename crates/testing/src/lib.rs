@@ -8,6 +8,7 @@
 
 mod api_client;
 mod api_socket;
+mod backend;
 mod facts;
 mod files;
 mod fixtures;
@@ -22,6 +23,7 @@ mod wait;
 
 pub use api_client::{ApiClient, ClientResponse, exchange};
 pub use api_socket::{ApiSocket, EventClient};
+pub use backend::{skips_server_store, uses_server_store};
 pub use facts::{confirmed_fact, with_object};
 pub use files::{contents_below, files_below};
 pub use fixtures::{

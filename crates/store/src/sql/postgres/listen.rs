@@ -65,7 +65,7 @@ impl KnownChanges {
     fn set_listening(&self, is_listening: bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_listening = is_listening;
-        // While nobody listened, anything may have been committed.
+        // Without a listener, anything may have been committed.
         state.spaces.clear();
     }
 }

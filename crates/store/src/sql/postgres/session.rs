@@ -15,7 +15,7 @@ const STREAMED_ROWS: usize = 2_000;
 
 /// A store's way to the server.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct PostgresSession {
     pub(super) server: Arc<Server>,
     /// The connection of the open transaction.
     pub(super) held: RefCell<Option<HeldClient>>,
@@ -32,7 +32,7 @@ impl std::fmt::Debug for HeldClient {
     }
 }
 
-impl Session {
+impl PostgresSession {
     pub(crate) fn new(server: Arc<Server>, patience: Duration) -> Self {
         Self { server, held: RefCell::default(), patience: Cell::new(patience) }
     }
