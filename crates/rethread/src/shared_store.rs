@@ -32,11 +32,12 @@ pub(crate) fn open(
     connections: Option<usize>,
 ) -> Result<SharedStore, Failure> {
     let (url, space) = without_space(url)?;
-    let location = StoreLocation::at_url(&url, password(password_file)?.as_deref(), connections).map_err(invalid)?;
+    let location = StoreLocation::at_url(&url, password(password_file)?.as_deref(), connections)
+        .map_err(|error| invalid(&error))?;
     Ok(SharedStore { location, space: AuthorizedSpace::operator(space) })
 }
 
-fn invalid(error: InvalidStoreUrl) -> Failure {
+fn invalid(error: &InvalidStoreUrl) -> Failure {
     let hint = match &error {
         InvalidStoreUrl::Malformed(_) => "use postgres://USER@HOST/DATABASE?space=NAME",
         InvalidStoreUrl::Insecure { .. } => "leave sslmode out, and name a private authority with sslrootcert=FILE",

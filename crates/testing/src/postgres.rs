@@ -21,7 +21,7 @@ const UNPRIVILEGED_ID: u32 = 65_534;
 /// Every table whose rows belong to a space.
 const TABLES_OF_SPACES: &str =
     "SELECT table_name::text FROM information_schema.columns WHERE column_name = 'space' AND table_schema = 'public'";
-const START_LIMIT: Duration = Duration::from_secs(60);
+const START_LIMIT: Duration = Duration::from_mins(1);
 /// Stops the server when the process that holds the other end of the pipe is gone, however it ended.
 const KEEPER: &str = r#"
     "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=200 -c shared_buffers=64MB \

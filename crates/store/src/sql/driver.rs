@@ -13,7 +13,7 @@ use crate::{StoreError, StoreLocation};
 #[derive(Debug)]
 pub(crate) enum Driver {
     Sqlite(sqlite::Connection),
-    Postgres(PostgresSession),
+    Postgres(Box<PostgresSession>),
 }
 
 /// An error that a database or its client library reported.
@@ -102,7 +102,7 @@ impl Sql {
         match location.server() {
             None => Self::open_file(location, space),
             Some(server) => {
-                let driver = Driver::Postgres(PostgresSession::new(server.clone(), patience));
+                let driver = Driver::Postgres(Box::new(PostgresSession::new(server.clone(), patience)));
                 Ok(Self { driver, space, location: location.clone() })
             }
         }
