@@ -13,7 +13,7 @@ use rethread_model::{Fact, Timestamp};
 use rethread_store::{AuthorizedSpace, FactQuery, OWNER_ONLY_FOLDER, Store, StoreLocation, create_folders};
 
 use crate::backend::new_server_store;
-use crate::{ApiClient, TestPostgres, TestServer};
+use crate::{ApiClient, TestPostgres, TestServer, check_statements};
 
 /// A home directory that is removed when it is dropped.
 pub struct TestHome {
@@ -36,6 +36,7 @@ impl Default for TestHome {
 impl TestHome {
     /// An empty home for tests that use the engine and not the binary.
     pub fn new() -> Self {
+        check_statements();
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path().canonicalize().unwrap();
         let (home, work_dir) = (root.clone(), root.clone());

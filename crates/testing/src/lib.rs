@@ -16,6 +16,7 @@ mod home;
 mod postgres;
 mod server;
 mod snapshot;
+mod statements;
 mod stub_model;
 mod terminal;
 mod transcript;
@@ -32,6 +33,7 @@ pub use fixtures::{
 pub use home::{TestHome, assert_same_dump, dump_of};
 pub use postgres::{TestPostgres, new_space_name};
 pub use server::TestServer;
+pub use statements::{check_statements, names_one_space, operator_statement};
 pub use stub_model::{StubModel, StubReply, StubRequest, events};
 pub use transcript::{PiTranscriptBuilder, TranscriptBuilder, text_block, tool_call_block, tool_result_block};
 pub use wait::{WAIT_LIMIT, wait_until};
