@@ -46,8 +46,8 @@ impl SharedStore {
         Path::new("stores").join(format!("{place:016x}"))
     }
 
-    /// The folder for what belongs to this space of the store alone, such as the index.
-    pub(crate) fn space_folder_name(&self) -> PathBuf {
+    /// The folder for what belongs to this space of the store alone, such as the index: a path below our own.
+    pub fn space_folder_name(&self) -> PathBuf {
         self.folder_name().join(self.space.space().as_str())
     }
 }

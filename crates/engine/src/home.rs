@@ -31,18 +31,18 @@ impl Engine {
     /// Makes our directory private and says what was changed, and what else the user should know about it. An error if
     /// all users can write to it.
     pub fn home_warnings(&self) -> Result<Vec<String>, EngineError> {
-        let folder = self.folder.display();
+        let folder = self.home.display();
         let mut warnings = Vec::new();
         match self.make_home_private() {
             Ok(Some(mode)) => warnings
                 .push(format!("other users could use {folder} (mode {mode:04o}); changed to {OWNER_ONLY_FOLDER:04o}")),
             Ok(None) => {}
-            Err(EngineError::Folder { .. }) if is_read_only(&self.folder) => {
+            Err(EngineError::Folder { .. }) if is_read_only(&self.home) => {
                 warnings.push(format!("other users can use {folder}"));
             }
             Err(error) => return Err(error),
         }
-        if self.folder.is_dir() && is_read_only(&self.folder) {
+        if self.home.is_dir() && is_read_only(&self.home) {
             warnings.push(format!("{folder} is read-only: this shows what is stored, and nothing can be saved"));
         }
         Ok(warnings)
@@ -50,7 +50,7 @@ impl Engine {
 
     /// Returns the permissions that were removed.
     fn make_home_private(&self) -> Result<Option<u32>, EngineError> {
-        let folder = &self.folder;
+        let folder = &self.home;
         let Ok(about) = fs::metadata(folder) else { return Ok(None) };
         let mode = about.permissions().mode() & 0o7777;
         if !about.is_dir() {

@@ -303,8 +303,8 @@ impl Engine {
             (None, Some(timeout)) => Store::open_with_timeout(&location, space, timeout)?,
             (None, None) => Store::open(&location, space)?,
         };
-        if self.environment.store.is_some() || self.space != AuthorizedSpace::local() {
-            // Hook events belong to this machine.
+        if self.environment.store.is_none() && self.space != AuthorizedSpace::local() {
+            // The spaces of a file share its folder, and the events in it belong to the local one.
             return Ok(store);
         }
         match self.hooks().deliver_spooled(&mut store) {

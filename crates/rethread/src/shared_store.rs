@@ -1,5 +1,6 @@
-//! Finds the store on a server that a command was told to use, and its password: from a file or the environment, never
-//! from the command line, which other users can read.
+//! Finds the store on a server that `--store` names.
+//!
+//! Its password comes from a file or the environment, never from the command line, which other users can read.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -31,11 +32,12 @@ pub(crate) fn open(
     connections: Option<usize>,
 ) -> Result<SharedStore, Failure> {
     let (url, space) = without_space(url)?;
-    let location = StoreLocation::at_url(&url, password(password_file)?.as_deref(), connections).map_err(invalid)?;
+    let location = StoreLocation::at_url(&url, password(password_file)?.as_deref(), connections)
+        .map_err(|error| invalid(&error))?;
     Ok(SharedStore { location, space: AuthorizedSpace::operator(space) })
 }
 
-fn invalid(error: InvalidStoreUrl) -> Failure {
+fn invalid(error: &InvalidStoreUrl) -> Failure {
     let hint = match &error {
         InvalidStoreUrl::Malformed(_) => "use postgres://USER@HOST/DATABASE?space=NAME",
         InvalidStoreUrl::Insecure { .. } => "leave sslmode out, and name a private authority with sslrootcert=FILE",

@@ -42,7 +42,7 @@ impl ReadStore {
     pub fn newest_named_sessions(&self, limit: u64) -> Result<Vec<ChangedSession>, StoreError> {
         let sql = format!(
             "SELECT id, agent, name FROM session {}
-             WHERE space = ?1 AND name IS NOT NULL ORDER BY last_activity_at DESC NULLS LAST LIMIT ?2",
+             WHERE space = ?1 AND name IS NOT NULL ORDER BY last_activity_at DESC NULLS LAST, number DESC LIMIT ?2",
             self.sql.index("session_by_time")
         );
         self.sql.known(&sql, values![limit], from_row)

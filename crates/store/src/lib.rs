@@ -92,8 +92,8 @@ pub use quantized_vector::QuantizedVector;
 pub use salvage::{CarriedOver, RereadDecision};
 pub use session_labels::SessionLabels;
 pub use sessions::{NamedSession, SessionFilter, SessionScope};
-pub use sql::DriverError;
 pub use sql::postgres::{InvalidStoreUrl, PoolStatus, PostgresError};
+pub use sql::{DriverError, on_new_statement};
 pub use statistics::{FailedCheck, StoreStatistics, TranscriptProblem};
 pub use threads::{
     MAX_RECORD_BYTES, PartialAnswer, ThreadError, ThreadLineProblem, ThreadLog, ThreadRecords, ThreadSummaries,

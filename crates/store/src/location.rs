@@ -14,7 +14,7 @@ use crate::sql::postgres::{InvalidStoreUrl, PoolStatus, Server, ServerAddress, h
 /// Name of the database in Rethread's folder, and in the folders of stores that were set aside.
 const FILE_NAME: &str = "memory.db";
 
-/// Connections to a server that one process opens at most, unless told otherwise.
+/// Connections to a server that one process opens at most by default.
 const DEFAULT_CONNECTIONS: usize = 24;
 
 /// Where a store is.

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use rethread_engine::{
-    Clock, Engine, Environment, LogProfile, SessionListRequest, ShowRequest, SyncReport, SyncRequest,
+    Clock, Engine, Environment, LogProfile, SessionListRequest, SharedStore, ShowRequest, SyncReport, SyncRequest,
 };
 use rethread_model::{Fact, Timestamp};
 use rethread_store::{AuthorizedSpace, FactQuery, OWNER_ONLY_FOLDER, Store, StoreLocation, create_folders};
 
-use crate::{ApiClient, TestServer};
+use crate::backend::new_server_store;
+use crate::{ApiClient, TestPostgres, TestServer, check_statements};
 
 /// A home directory that is removed when it is dropped.
 pub struct TestHome {
@@ -21,6 +22,8 @@ pub struct TestHome {
     work_dir: PathBuf,
     binary: Option<PathBuf>,
     now: Option<String>,
+    /// The store, if it is not the local one.
+    store: Option<SharedStore>,
     _temporary: tempfile::TempDir,
 }
 
@@ -33,10 +36,11 @@ impl Default for TestHome {
 impl TestHome {
     /// An empty home for tests that use the engine and not the binary.
     pub fn new() -> Self {
+        check_statements();
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path().canonicalize().unwrap();
         let (home, work_dir) = (root.clone(), root.clone());
-        Self { root, home, work_dir, binary: None, now: None, _temporary: temporary }
+        Self { root, home, work_dir, binary: None, now: None, store: new_server_store(), _temporary: temporary }
     }
 
     /// An empty home for tests that run the binary. Pass `env!("CARGO_BIN_EXE_rethread")`: a library crate cannot
@@ -81,9 +85,15 @@ impl TestHome {
         &self.root
     }
 
-    /// A path below the home directory.
+    /// A path below the home directory. With a store on a server, Rethread's own files are in a folder for that store,
+    /// except the configuration; their paths are the same here.
     pub fn path(&self, path: &str) -> PathBuf {
-        self.home.join(path)
+        match (&self.store, path.strip_prefix(".rethread/")) {
+            (Some(store), Some(own)) if own != "config.toml" => {
+                self.home.join(".rethread").join(store.folder_name()).join(own)
+            }
+            _ => self.home.join(path),
+        }
     }
 
     /// The directory commands are run in.
@@ -199,7 +209,7 @@ impl TestHome {
 impl TestHome {
     /// The environment of an engine in this home.
     pub fn environment(&self) -> Environment {
-        Environment::for_home(&self.home)
+        Environment { store: self.store.clone(), ..Environment::for_home(&self.home) }
     }
 
     /// The same with settings, as from the command line.
@@ -238,7 +248,20 @@ impl TestHome {
 
     /// The store, opened beside the engine.
     pub fn store(&self) -> Store {
-        Store::open(&StoreLocation::in_folder(&self.path(".rethread")), AuthorizedSpace::local()).unwrap()
+        let (location, space) = match &self.store {
+            Some(shared) => (shared.location.clone(), shared.space.clone()),
+            None => (StoreLocation::in_folder(&self.path(".rethread")), AuthorizedSpace::local()),
+        };
+        Store::open(&location, space).unwrap()
+    }
+
+    /// Everything that the database holds of this home: the bytes of its files, or its rows on a server.
+    pub fn stored_bytes(&self) -> Vec<u8> {
+        if let Some(shared) = &self.store {
+            return TestPostgres::shared().unwrap().rows_of(shared.space.space().as_str()).into_bytes();
+        }
+        let files = ["memory.db", "memory.db-wal"].map(|name| self.path(".rethread").join(name));
+        files.iter().flat_map(|file| fs::read(file).unwrap_or_default()).collect()
     }
 
     /// All facts as text, oldest first, without the time they were extracted at.

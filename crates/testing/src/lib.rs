@@ -8,6 +8,7 @@
 
 mod api_client;
 mod api_socket;
+mod backend;
 mod facts;
 mod files;
 mod fixtures;
@@ -15,6 +16,7 @@ mod home;
 mod postgres;
 mod server;
 mod snapshot;
+mod statements;
 mod stub_model;
 mod terminal;
 mod transcript;
@@ -22,6 +24,7 @@ mod wait;
 
 pub use api_client::{ApiClient, ClientResponse, exchange};
 pub use api_socket::{ApiSocket, EventClient};
+pub use backend::{skips_server_store, uses_server_store};
 pub use facts::{confirmed_fact, with_object};
 pub use files::{contents_below, files_below};
 pub use fixtures::{
@@ -30,6 +33,7 @@ pub use fixtures::{
 pub use home::{TestHome, assert_same_dump, dump_of};
 pub use postgres::{TestPostgres, new_space_name};
 pub use server::TestServer;
+pub use statements::{check_statements, names_one_space, operator_statement};
 pub use stub_model::{StubModel, StubReply, StubRequest, events};
 pub use transcript::{PiTranscriptBuilder, TranscriptBuilder, text_block, tool_call_block, tool_result_block};
 pub use wait::{WAIT_LIMIT, wait_until};

@@ -1,5 +1,5 @@
 //! A PostgreSQL server for tests: started once per process, stopped with it. Tests share its database, each with a space
-//! of its own.
+//! of its own, so that they also run on a server that is kept.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -18,8 +18,11 @@ const SERVER_VARIABLE: &str = "RETHREAD_TEST_PG";
 /// Set where a missing PostgreSQL is an error, such as in CI.
 const REQUIRED_VARIABLE: &str = "RETHREAD_REQUIRE_PG";
 /// An account without rights, for a server that refuses to run as root.
-const NOBODY: u32 = 65_534;
-const START_LIMIT: Duration = Duration::from_secs(60);
+const UNPRIVILEGED_ID: u32 = 65_534;
+/// Every table whose rows belong to a space.
+const TABLES_OF_SPACES: &str =
+    "SELECT table_name::text FROM information_schema.columns WHERE column_name = 'space' AND table_schema = 'public'";
+const START_LIMIT: Duration = Duration::from_mins(1);
 /// Stops the server when the process that holds the other end of the pipe is gone, however it ended.
 const KEEPER: &str = r#"
     "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=200 -c shared_buffers=64MB \
@@ -67,10 +70,8 @@ impl TestPostgres {
     /// A store in a new database, for tests that are about all of its spaces.
     pub fn new_database(&self) -> StoreLocation {
         let name = new_space_name().replace('-', "_");
-        let mut client = postgres::Client::connect(&self.url, postgres::NoTls).unwrap();
-        client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
-        let (before, after) = self.url.split_once("/postgres?").unwrap();
-        let location = StoreLocation::at_url(&format!("{before}/{name}?{after}"), None, Some(8)).unwrap();
+        self.run_sql(&format!("CREATE DATABASE {name}"));
+        let location = StoreLocation::at_url(&self.url_of(&name), None, Some(8)).unwrap();
         location.migrate().unwrap();
         location
     }
@@ -78,7 +79,7 @@ impl TestPostgres {
     /// A checksum of the rows of each table that a space has in the shared database, without what requests always
     /// change: the audit, and when tokens were used.
     pub fn contents(&self, space: &str) -> BTreeMap<String, String> {
-        let mut client = postgres::Client::connect(&self.url, postgres::NoTls).unwrap();
+        let mut client = self.connect();
         let tables = client.query(
             "SELECT table_name::text FROM information_schema.columns
             WHERE column_name = 'space' AND table_schema = current_schema()",
@@ -94,6 +95,43 @@ impl TestPostgres {
             client.query_one(&sql, &[&space]).unwrap().get(0)
         };
         tables.map(|table| (table.clone(), checksum(&table))).collect()
+    }
+
+    /// The address of another database of the server.
+    pub fn url_of(&self, database: &str) -> String {
+        let (before, query) = self
+            .url
+            .split_once('?')
+            .map_or((self.url(), String::new()), |(before, query)| (before, format!("?{query}")));
+        let (scheme, rest) = before.split_once("://").unwrap();
+        let host = rest.split('/').next().unwrap_or_default();
+        format!("{scheme}://{host}/{database}{query}")
+    }
+
+    /// Runs statements in its database.
+    pub fn run_sql(&self, sql: &str) {
+        self.connect().batch_execute(sql).unwrap();
+    }
+
+    /// A connection to its database.
+    pub fn connect(&self) -> postgres::Client {
+        postgres::Client::connect(&self.url, postgres::NoTls).unwrap()
+    }
+
+    /// All rows of a space as text, one per line.
+    pub fn rows_of(&self, space: &str) -> String {
+        let mut client = self.connect();
+        // Bytes that are text stay readable.
+        client.batch_execute("SET bytea_output = 'escape'").unwrap();
+        let mut rows = String::new();
+        for table in client.query(TABLES_OF_SPACES, &[]).unwrap() {
+            let table: &str = table.get(0);
+            for row in client.query(&format!("SELECT t::text FROM {table} t WHERE space = $1"), &[&space]).unwrap() {
+                rows.push_str(row.get(0));
+                rows.push('\n');
+            }
+        }
+        rows
     }
 
     fn start() -> Option<Self> {
@@ -119,12 +157,12 @@ impl TestPostgres {
         let folder = tempfile::Builder::new().prefix("rethread-pg-").tempdir().unwrap().keep();
         let is_root = folder.metadata().unwrap().uid() == 0;
         if is_root {
-            chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
+            chown(&folder, Some(UNPRIVILEGED_ID), Some(UNPRIVILEGED_ID)).unwrap();
         }
         let unprivileged = |program: &Path| {
             let mut command = Command::new(program);
             if is_root {
-                command.uid(NOBODY).gid(NOBODY);
+                command.uid(UNPRIVILEGED_ID).gid(UNPRIVILEGED_ID);
             }
             command.current_dir(&folder).env("LC_ALL", "C.UTF-8");
             command

@@ -97,13 +97,11 @@ fn a_replaced_transcript_is_reported_from_its_start_once() {
 #[test]
 fn edits_of_a_sub_agent_count_as_those_of_its_session() {
     // D23
-    let home = TestHome::new();
     for path in [
         format!(".claude/projects/-app/{ANNA}/subagents/agent-a1b2c3d4.jsonl"),
         ".claude/projects/-app/agent-a1b2c3d4.jsonl".to_owned(),
     ] {
-        let _ = fs::remove_dir_all(home.path(".claude"));
-        let _ = fs::remove_dir_all(home.path(".rethread"));
+        let home = TestHome::new();
         work(&home, BEN, 0, "write the docs", false);
         work(&home, ANNA, 1, "fix the rounding", false);
         assert!(prompt(&home, 2, BEN, "go on").is_some());

@@ -157,7 +157,7 @@ fn an_approved_plan_is_decided_and_its_secrets_are_removed() {
         &plan,
     )]);
     check(&home, "what did we decide about the Lindwurm table?", "One Lindwurm table per tenant");
-    let stored = std::fs::read(home.path(".rethread/memory.db")).unwrap();
+    let stored = home.stored_bytes();
     let holds = |part: &[u8]| stored.windows(part.len()).any(|window| window == part);
     assert!(!holds(b"sk-ant-api03-abcDEF"));
     // Another tool may return a plan too, without an approval.

@@ -147,11 +147,8 @@ fn secrets_do_not_reach_hot_memory() {
     let ran = json!({"tool_name": "Bash", "tool_input": {"command": format!("gh auth {secret}")}});
     hook(&home, 1, BEN, "PostToolUse", &ran);
     prompt(&home, 1, BEN, &format!("use {secret}"));
-    let database = fs::read(home.path(".rethread/memory.db")).unwrap();
-    let log = fs::read(home.path(".rethread/memory.db-wal")).unwrap_or_default();
-    for bytes in [database, log] {
-        assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()));
-    }
+    let stored = home.stored_bytes();
+    assert!(!stored.is_empty() && !stored.windows(secret.len()).any(|window| window == secret.as_bytes()));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rethread_engine::{EmbeddingReport, Engine, Environment, SearchReport, SearchRequest, SyncRequest};
+use rethread_engine::{EmbeddingReport, Engine, SearchReport, SearchRequest, SyncRequest};
 use rethread_testing::{StubModel, StubRequest, TestHome, TranscriptBuilder, text_block};
 
 const TESTS: &str = ".claude/projects/-app/5e551011-0000-4000-8000-0000000000a1.jsonl";
@@ -32,7 +32,7 @@ fn two_sessions() -> TestHome {
 
 /// An engine with an embedding model at that endpoint.
 fn engine(home: &TestHome, endpoint: &str, more: &[(&str, &str)]) -> Engine {
-    let mut environment = Environment::for_home(home.root());
+    let mut environment = home.environment();
     let settings =
         [("embeddings.endpoint", endpoint), ("embeddings.model", "ideas"), ("budget.daily_tokens", "9999999")];
     for (key, value) in settings.iter().chain(more) {

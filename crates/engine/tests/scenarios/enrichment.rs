@@ -7,7 +7,7 @@ use rethread_engine::{
     SessionType, SyncRequest,
 };
 use rethread_model::{Fact, FactState, Predicate, Timestamp, Trust};
-use rethread_store::{AuthorizedSpace, FactQuery, Store, StoreLocation};
+use rethread_store::FactQuery;
 use rethread_testing::{StubModel, StubReply, TestHome, TranscriptBuilder};
 use serde_json::{Value, json};
 
@@ -150,7 +150,7 @@ fn known_facts_are_not_added_and_re_extraction_keeps_model_facts() {
     assert_eq!((report.sessions[0].added, report.sessions[0].dropped), (1, 1));
     let both = home.facts();
     assert_eq!(both.lines().count(), by_rules.lines().count() + 1);
-    let mut store = Store::open(&StoreLocation::in_folder(&home.path(".rethread")), AuthorizedSpace::local()).unwrap();
+    let mut store = home.store();
     let number = store.enrichable_sessions().unwrap();
     assert!(number.is_empty());
     let (session, _) = store

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use rethread_engine::{Engine, EngineError, Environment, SessionListRequest, SessionScope, SyncRequest};
+use rethread_engine::{Engine, EngineError, SessionListRequest, SessionScope, SyncRequest};
 use rethread_model::Agent;
 use rethread_testing::{CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, assert_same_dump, files_below};
 
@@ -147,7 +147,7 @@ fn settings_have_layers_and_projects_may_set_only_some() {
         "[intake]\nexclude = [\"/a\"]\nmode = \"batch\"\nagents = [\"cobol\"]\n[no]\nsuch = 1\n",
     );
     home.write("project/.rethread.toml", "[intake]\nexclude = [\"/b\"]\n[filter]\nomit_tool_outputs = false\n");
-    let mut environment = Environment::for_home(home.root());
+    let mut environment = home.environment();
     environment.cwd = home.path("project");
     environment.variables = vec![("RETHREAD_INTAKE_MODE".to_owned(), "realtime".to_owned())];
     environment.config_overrides = vec![("filter.keep_reasoning".to_owned(), "true".to_owned())];
@@ -168,7 +168,7 @@ fn a_project_cannot_turn_on_agents_but_the_user_can_add_one_to_the_default() {
     let agents = |user: &str, project: &str| {
         home.write(".rethread/config.toml", user);
         home.write("project/.rethread.toml", project);
-        let mut environment = Environment::for_home(home.root());
+        let mut environment = home.environment();
         environment.cwd = home.path("project");
         Engine::open(environment).unwrap().settings().intake.agents.clone()
     };

@@ -11,7 +11,7 @@ use rethread_model::thread::{ChatRole, ContentBlock};
 use rethread_store::{CardRow, InjectionRow, PendingArchive, SessionQuestion};
 use rethread_testing::{
     BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, TranscriptBuilder, assert_same_dump,
-    files_below,
+    files_below, uses_server_store,
 };
 use serde_json::json;
 
@@ -20,12 +20,13 @@ use crate::session_helpers::{ANNA, BEN, archives, at, engine, hook, key, prompt,
 const CANARY: &str = "zyxcanaryzyx";
 
 /// The stored files that contain the canary, ignoring case.
+/// The files with the canary, and the database if it is on a server.
 fn files_with_canary(home: &TestHome) -> Vec<String> {
-    let found = files_below(&home.path(".rethread")).into_iter().filter(|path| {
-        let bytes = fs::read(path).unwrap();
-        bytes.windows(CANARY.len()).any(|window| window.eq_ignore_ascii_case(CANARY.as_bytes()))
-    });
-    found.map(|path| path.display().to_string()).collect()
+    let has_canary =
+        |bytes: &[u8]| bytes.windows(CANARY.len()).any(|window| window.eq_ignore_ascii_case(CANARY.as_bytes()));
+    let files = files_below(&home.path(".rethread")).into_iter().filter(|path| has_canary(&fs::read(path).unwrap()));
+    let in_rows = uses_server_store() && has_canary(&home.stored_bytes());
+    files.map(|path| path.display().to_string()).chain(in_rows.then(|| "rows".to_owned())).collect()
 }
 
 fn forget(home: &TestHome, target: &ForgetTarget) -> ForgetReport {

@@ -44,7 +44,7 @@ fn defaults_are_as_specified() {
 fn directories_are_created_when_first_needed() {
     // S002-03
     let home = started_home();
-    assert!(home.path(".rethread/memory.db").exists() && !home.path(".rethread/archive").exists());
+    assert!(home.engine().has_store() && !home.path(".rethread/archive").exists());
     hook(&home, 1, BEN, "SessionEnd", &json!({"reason": "prompt_input_exit"}));
     assert_eq!(archives(&home).len(), 1);
 }
@@ -363,7 +363,7 @@ fn session_summary_has_counts_and_entities() {
 fn session_state_stays_small() {
     // S002-37
     let home = started_home();
-    let size = || fs::metadata(home.path(".rethread/memory.db")).unwrap().len();
+    let size = || home.stored_bytes().len();
     let settle = || drop(store(&home));
     settle();
     let before = size();
@@ -499,7 +499,7 @@ fn times_do_not_depend_on_time_zone_or_daylight_saving() {
         let night: Timestamp = "2026-03-29T00:30:00Z".parse().unwrap();
         let minutes = night.millis_since(at(0)) / 60_000;
         let send = |later: i64, event: &str| {
-            let mut environment = rethread_engine::Environment::for_home(home.root());
+            let mut environment = home.environment();
             environment.clock = rethread_engine::Clock::Frozen(at(minutes + later));
             environment.time_zone = jiff::tz::TimeZone::posix(zone).unwrap();
             let payload = json!({"session_id": BEN, "cwd": "/app", "hook_event_name": event, "prompt": "hi"});

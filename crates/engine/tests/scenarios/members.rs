@@ -7,7 +7,7 @@ use rethread_engine::{
     TokenRequest,
 };
 use rethread_model::{Access, Role};
-use rethread_testing::{TestHome, files_below};
+use rethread_testing::{TestHome, files_below, new_space_name};
 
 use crate::session_helpers::{ANNA, BEN, engine, work};
 
@@ -22,8 +22,8 @@ fn member(name: &str, role: Role) -> NewMember {
     }
 }
 
-fn in_space(home: &TestHome, space: &str) -> Engine {
-    engine(home, 0).with_space(AuthorizedSpace::operator(space.parse().unwrap()))
+fn in_space(home: &TestHome, space: &str, minutes: i64) -> Engine {
+    engine(home, minutes).with_space(AuthorizedSpace::operator(space.parse().unwrap()))
 }
 
 fn sessions(engine: &Engine) -> usize {
@@ -35,10 +35,11 @@ fn a_token_opens_an_engine_in_its_space_and_is_nowhere_in_the_home() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "round the discounts", false);
     home.sync();
-    let acme = in_space(&home, "acme");
+    let name = new_space_name();
+    let acme = in_space(&home, &name, 0);
     let unknown = acme.members().add_member(&member("alice", Role::Member));
     assert!(matches!(unknown, Err(EngineError::Member(MemberError::UnknownSpace(_)))));
-    engine(&home, 0).members().create_space("acme".parse().unwrap()).unwrap();
+    engine(&home, 0).members().create_space(name.parse().unwrap()).unwrap();
     let shown = acme.members().add_member(&member("alice", Role::Member)).unwrap().text.reveal();
     let secret = shown.rsplit_once('_').unwrap().1.as_bytes();
     for path in files_below(&home.path(".rethread")) {
@@ -78,13 +79,13 @@ fn old_sessions_are_forgotten_and_the_audit_says_so() {
 
 #[test]
 fn retention_of_one_space_leaves_others_alone() {
-    let home = TestHome::new();
-    engine(&home, 0).members().create_space("acme".parse().unwrap()).unwrap();
+    let (home, name) = (TestHome::new(), new_space_name());
+    engine(&home, 0).members().create_space(name.parse().unwrap()).unwrap();
     work(&home, ANNA, 0, "round the discounts", false);
     home.sync();
-    let acme = in_space(&home, "acme");
+    let acme = in_space(&home, &name, 0);
     acme.members().set_retention(Some(1)).unwrap();
-    let later = engine(&home, 9 * DAY).with_space(AuthorizedSpace::operator("acme".parse().unwrap()));
+    let later = in_space(&home, &name, 9 * DAY);
     assert!(later.members().apply_retention().unwrap().forgotten.unwrap().sessions.is_empty());
     assert_eq!(sessions(&engine(&home, 9 * DAY)), 1, "another space has its own retention");
 }

@@ -49,8 +49,10 @@ fn thread_is_listed_before_its_first_message() {
     assert!(!bare.path(".rethread/memory.db").exists(), "a read creates no store");
 
     let home = home();
-    let engine = home.engine();
-    let (first, second) = (new_thread(&engine, Some("first")), new_thread(&engine, Some("second")));
+    // After everything in the transcripts.
+    let created = crate::session_helpers::engine(&home, 1_000_000);
+    let (first, second) = (new_thread(&created, Some("first")), new_thread(&created, Some("second")));
+    let engine = crate::session_helpers::engine(&home, 1_000_001);
     append(&engine, first, ChatRole::User, "something");
     let before = contents_below(home.root());
     let ids = |request: &SessionListRequest| -> Vec<SessionId> {

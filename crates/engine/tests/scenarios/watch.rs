@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rethread_engine::{EngineError, SearchRequest, WatchEvent, WatchMode, WatchRequest};
 
 use crate::session_helpers::{ANNA, BEN, transcript, work};
-use rethread_testing::TestHome;
+use rethread_testing::{TestHome, skips_server_store};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -110,6 +110,9 @@ fn one_process_watches_at_a_time() {
 
 #[test]
 fn failed_sync_is_reported_and_retried() {
+    if skips_server_store("moves the file of the store away") {
+        return;
+    }
     let home = TestHome::new();
     work(&home, ANNA, 0, "count the penguins", false);
     let wrong = watching(&home, realtime(false), |wrong| {

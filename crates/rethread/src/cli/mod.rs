@@ -89,7 +89,7 @@ pub(crate) struct GlobalArgs {
     /// Use this data directory [default: `$RETHREAD_HOME`, else ~/.rethread]
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) home: Option<PathBuf>,
-    /// Use this store: postgres://USER@HOST/DATABASE?space=NAME [default: the local store]
+    /// Use this store: `postgres://USER@HOST/DATABASE?space=NAME` [default: the local store]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) store: Option<String>,
     /// Override a setting for this run; can be repeated

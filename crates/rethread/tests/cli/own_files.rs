@@ -44,6 +44,20 @@ const READING: &[&[&str]] = &[
 
 /// Commands that write, run other programs, or belong to a thread that does not exist here.
 const NOT_READING: &[&str] = &[
+    "admin",
+    "admin audit",
+    "admin member",
+    "admin member add",
+    "admin member list",
+    "admin member revoke",
+    "admin member rotate",
+    "admin retention",
+    "admin space",
+    "admin space list",
+    "admin space new",
+    "admin token",
+    "admin token list",
+    "admin token revoke",
     "config",
     "config set",
     "debug",

@@ -196,6 +196,7 @@ fn may_use_sql(name: &str) -> bool {
         "crates/ingest/src/agents/",
         "crates/ingest/src/source/database.rs",
         "crates/engine/tests/scenarios/agent_databases.rs",
+        "crates/testing/src/postgres.rs",
         "crates/engine/tests/scenarios/stores_changed_in_place.rs",
     ];
     folders.iter().any(|folder| name.starts_with(folder))

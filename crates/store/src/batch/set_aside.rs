@@ -83,8 +83,11 @@ impl Batch<'_> {
              AND leaf_key IN (SELECT native_key FROM entry WHERE space = ?1 AND session = ?2)",
             values![session],
         )?;
-        let copy = "INSERT INTO set_aside_entry SELECT * FROM entry WHERE space = ?1 AND session = ?2";
-        self.sql.run(copy, values![session])?;
+        let columns = self.quoted_entry_columns()?.join(", ");
+        let copy = format!(
+            "INSERT INTO set_aside_entry ({columns}) SELECT {columns} FROM entry WHERE space = ?1 AND session = ?2"
+        );
+        self.sql.run(&copy, values![session])?;
         let state = self.session_with_state(session)?.and_then(|(_, state)| state);
         self.begin_set_aside(session, state.as_deref())?;
         let cleared = SESSION_TABLES.into_iter().filter(|table| !table.starts_with("set_aside"));
@@ -297,11 +300,15 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Quoted, because databases reserve different words.
+    fn quoted_entry_columns(&self) -> Result<Vec<String>, StoreError> {
+        let quoted = |column: CatalogColumn| format!("\"{}\"", column.name);
+        Ok(self.sql.catalog("entry")?.into_iter().map(quoted).collect())
+    }
+
     /// Inserts one set aside entry under another `seq`.
     fn restore_sql(&self) -> Result<String, StoreError> {
-        // Quoted, because databases reserve different words.
-        let quoted = |column: CatalogColumn| format!("\"{}\"", column.name);
-        let columns: Vec<String> = self.sql.catalog("entry")?.into_iter().map(quoted).collect();
+        let columns = self.quoted_entry_columns()?;
         let value = |name: &String| match name.as_str() {
             "\"seq\"" => "?4".to_owned(),
             "\"is_superseded\"" => "?5".to_owned(),

@@ -16,7 +16,7 @@ impl Dialect {
         }
     }
 
-    /// An inner join that is done in the order in which it is written, where the database can be told so.
+    /// An inner join that is done in the order in which it is written, where the database has syntax for it.
     pub(crate) const fn ordered_join(self) -> &'static str {
         match self {
             Self::Sqlite => "CROSS JOIN",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rethread_model::Space;
 
-use super::postgres::{COMMIT_COUNTER, PostgresError, PostgresTransaction, Session};
+use super::postgres::{COMMIT_COUNTER, PostgresError, PostgresSession, PostgresTransaction};
 use super::{Arguments, Dialect, Sql, SqlValue, sqlite};
 use crate::open::Durability;
 use crate::{StoreError, StoreLocation};
@@ -13,7 +13,7 @@ use crate::{StoreError, StoreLocation};
 #[derive(Debug)]
 pub(crate) enum Driver {
     Sqlite(sqlite::Connection),
-    Postgres(Session),
+    Postgres(Box<PostgresSession>),
 }
 
 /// An error that a database or its client library reported.
@@ -102,7 +102,7 @@ impl Sql {
         match location.server() {
             None => Self::open_file(location, space),
             Some(server) => {
-                let driver = Driver::Postgres(Session::new(server.clone(), patience));
+                let driver = Driver::Postgres(Box::new(PostgresSession::new(server.clone(), patience)));
                 Ok(Self { driver, space, location: location.clone() })
             }
         }

@@ -10,6 +10,7 @@ pub(crate) mod postgres;
 mod row;
 pub(crate) mod schema;
 pub(crate) mod sqlite;
+mod statement_check;
 mod value;
 
 use rethread_model::Space;
@@ -18,6 +19,7 @@ pub(crate) use dialect::Dialect;
 pub use driver::DriverError;
 pub(crate) use driver::{CatalogColumn, DriverErrorKind, Transaction};
 pub(crate) use row::Row;
+pub use statement_check::on_new_statement;
 pub(crate) use value::{AsValue, Column, OwnedValue, SqlValue, ValueKind, columns, values};
 
 use crate::{StoreError, StoreLocation};

@@ -15,6 +15,7 @@ pub(crate) use rusqlite::Connection;
 use rusqlite::{Error as SqliteError, Row as SqliteRow, Transaction};
 
 use super::driver::{CatalogColumn, DriverErrorKind};
+use super::statement_check::note_statement;
 use super::value::text_without_nul;
 use super::{Driver, Sql, SqlValue, ValueKind};
 use crate::open::Durability;
@@ -165,6 +166,7 @@ pub(super) fn prepare<'c>(
     sql: &str,
     values: &[SqlValue<'_>],
 ) -> Result<CachedStatement<'c>, SqliteError> {
+    note_statement(sql);
     let mut statement = connection.prepare_cached(sql)?;
     let expected = statement.parameter_count();
     if expected != values.len() + 1 {

@@ -49,10 +49,10 @@ pub(crate) enum OwnedValue {
     Bytes(Vec<u8>),
 }
 
-/// The text without NUL characters, which PostgreSQL cannot store. Left out of every database, so that all answer the
-/// same.
+/// The text with a space for each NUL character, which PostgreSQL cannot store. The same in every database, so that all
+/// answer the same; not left out, because control characters separate words.
 pub(super) fn text_without_nul(text: &str) -> Cow<'_, str> {
-    if text.as_bytes().contains(&0) { text.replace('\0', "").into() } else { text.into() }
+    if text.as_bytes().contains(&0) { text.replace('\0', " ").into() } else { text.into() }
 }
 
 /// A column with its value, for a row to be written.

@@ -7,13 +7,14 @@ use rethread_model::{
     Timestamp,
 };
 use rethread_store::{AuthorizedSpace, SessionKey, SessionNumber, SessionUpdate, Store, StoreLocation};
-use rethread_testing::{TestPostgres, new_space_name};
+use rethread_testing::{TestPostgres, check_statements, new_space_name};
 
 /// The session that most cases are about.
 pub(crate) const KEY: SessionKey<'_> = SessionKey { agent: Agent::Pi, external_id: "s" };
 
 /// Runs a case on each backend. Every call of `open` opens the same store, as another process would.
 pub(crate) fn on_each_backend(case: impl Fn(&dyn Fn() -> Store)) {
+    check_statements();
     let folder = tempfile::tempdir().unwrap();
     case(&|| Store::open(&StoreLocation::in_folder(folder.path()), AuthorizedSpace::local()).unwrap());
     if let Some(server) = TestPostgres::shared() {
@@ -24,6 +25,7 @@ pub(crate) fn on_each_backend(case: impl Fn(&dyn Fn() -> Store)) {
 
 /// Like [`on_each_backend`], for cases with several spaces: `open` takes the name of one.
 pub(crate) fn in_each_space(case: impl Fn(&dyn Fn(&str) -> Store)) {
+    check_statements();
     let folder = tempfile::tempdir().unwrap();
     case(&|space| {
         let space = AuthorizedSpace::operator(space.parse().unwrap());

@@ -12,7 +12,7 @@ use rethread_model::thread::{
     ChatRole, Compaction, ContentBlock, NameOrigin, ThreadId, ThreadMessage, ThreadMetadata, ThreadRecord, ThreadSource,
 };
 use rethread_store::{AuthorizedSpace, StoreLocation, ThreadError, ThreadLog, Threads};
-use rethread_testing::{TestPostgres, new_space_name};
+use rethread_testing::{TestPostgres, check_statements, new_space_name};
 use serde_json::Map;
 
 fn at(seconds: i64) -> Timestamp {
@@ -39,6 +39,7 @@ fn result(call: &str) -> ThreadRecord {
 
 /// Runs a case on each backend.
 fn on_each_backend(case: impl Fn(&ThreadFixture)) {
+    check_statements();
     case(&ThreadFixture::new());
     case(&ThreadFixture::in_database(None));
     if let Some(server) = TestPostgres::shared() {

@@ -116,8 +116,7 @@ fn protection(
         _ => None,
     });
     match (remote, mode) {
-        (_, Some("verify-full")) => Ok(Protection::VerifiedTls(root_certificates)),
-        (Some(_), None) => Ok(Protection::VerifiedTls(root_certificates)),
+        (_, Some("verify-full")) | (Some(_), None) => Ok(Protection::VerifiedTls(root_certificates)),
         (Some(host), Some(mode)) => Err(InvalidStoreUrl::Insecure { host, mode: mode.to_owned() }),
         (None, None | Some("disable" | "allow" | "prefer")) => Ok(Protection::None),
         (None, Some(_)) => Ok(Protection::VerifiedTls(root_certificates)),

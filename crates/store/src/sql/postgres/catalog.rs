@@ -1,7 +1,7 @@
 //! Reads which columns tables have.
 
 use super::error::PostgresError;
-use super::session::Session;
+use super::session::PostgresSession;
 use crate::sql::CatalogColumn;
 
 const COLUMNS: &str = "SELECT a.attname::text AS name,
@@ -11,7 +11,7 @@ const COLUMNS: &str = "SELECT a.attname::text AS name,
     FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
     WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
 
-impl Session {
+impl PostgresSession {
     /// The columns of a table, in order.
     pub(crate) fn catalog(&self, table: &str) -> Result<Vec<CatalogColumn>, PostgresError> {
         let read = |client: &mut super::pool::PooledClient| Ok(client.client.query(COLUMNS, &[&table])?);

@@ -65,7 +65,7 @@ impl KnownChanges {
     fn set_listening(&self, is_listening: bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_listening = is_listening;
-        // While nobody listened, anything may have been committed.
+        // Without a listener, anything may have been committed.
         state.spaces.clear();
     }
 }
@@ -115,13 +115,12 @@ fn follow(server: &Weak<Server>, client: &mut postgres::Client) -> Result<(), Po
         let mut notifications = client.notifications();
         let next = notifications.timeout_iter(POLL).next()?;
         let Some(server) = server.upgrade() else { return Ok(()) };
-        match next {
-            Some(notification) => server.changes.notify(notification.payload()),
-            None => {
-                drop(notifications);
-                // Notices a connection that died silently.
-                client.simple_query("")?;
-            }
+        if let Some(notification) = next {
+            server.changes.notify(notification.payload());
+        } else {
+            drop(notifications);
+            // Notices a connection that died silently.
+            client.simple_query("")?;
         }
     }
 }

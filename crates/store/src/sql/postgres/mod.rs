@@ -19,6 +19,6 @@ pub(crate) use address::{ServerAddress, has_password, is_server_url};
 pub use error::PostgresError;
 pub use pool::PoolStatus;
 pub(crate) use pool::Server;
-pub(crate) use session::Session;
+pub(crate) use session::PostgresSession;
 pub(crate) use statements::Arguments;
 pub(crate) use transaction::{COMMIT_COUNTER, PostgresTransaction};

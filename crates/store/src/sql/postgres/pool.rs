@@ -67,7 +67,7 @@ pub struct PoolStatus {
 pub(crate) struct PooledClient {
     pub(super) client: Client,
     pub(super) statements: HashMap<statements::StatementKey, Statement>,
-    /// Tells apart who committed what; see `transaction.rs`.
+    /// Identifies who committed what; see `transaction.rs`.
     pub(super) writer: String,
     used_at: Instant,
 }

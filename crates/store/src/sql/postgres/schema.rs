@@ -9,7 +9,7 @@ use crate::sql::schema::MIGRATIONS;
 
 /// How long a version is trusted: a running node notices within this time that another one migrated the database.
 const TRUST_VERSION: Duration = Duration::from_secs(1);
-/// Any number that nobody else uses: one process migrates a database at a time.
+/// A number that no other program uses: one process migrates a database at a time.
 const MIGRATION_LOCK: i64 = 0x7265_7468_7265_6164;
 
 const CREATE_VERSION: &str = "CREATE TABLE schema_version (version BIGINT NOT NULL)";

@@ -15,7 +15,7 @@ const STREAMED_ROWS: usize = 2_000;
 
 /// A store's way to the server.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct PostgresSession {
     pub(super) server: Arc<Server>,
     /// The connection of the open transaction.
     pub(super) held: RefCell<Option<HeldClient>>,
@@ -32,7 +32,7 @@ impl std::fmt::Debug for HeldClient {
     }
 }
 
-impl Session {
+impl PostgresSession {
     pub(crate) fn new(server: Arc<Server>, patience: Duration) -> Self {
         Self { server, held: RefCell::default(), patience: Cell::new(patience) }
     }
@@ -74,7 +74,7 @@ impl Session {
         mut each: impl FnMut(&Row) -> Result<bool, E>,
     ) -> Result<(), E> {
         let _transaction = self.begin_reading()?;
-        let name = self.next_cursor_name();
+        let name = next_cursor_name();
         self.in_transaction(|client| client.execute(&format!("DECLARE {name} NO SCROLL CURSOR FOR {sql}"), arguments))?;
         let fetch = format!("FETCH {STREAMED_ROWS} FROM {name}");
         loop {
@@ -92,14 +92,6 @@ impl Session {
 
     fn close_cursor(&self, name: &str) -> Result<(), PostgresError> {
         self.in_transaction(|client| Ok(client.client.batch_execute(&format!("CLOSE {name}"))?))
-    }
-
-    fn next_cursor_name(&self) -> String {
-        thread_local! {
-            static COUNT: Cell<u64> = const { Cell::new(0) };
-        }
-        COUNT.set(COUNT.get() + 1);
-        format!("rethread_cursor_{}", COUNT.get())
     }
 
     /// Makes the space of deleted rows available again; their bytes are overwritten as it is used.
@@ -141,4 +133,13 @@ impl Session {
             }
         }
     }
+}
+
+/// A name that no other cursor of this thread has.
+fn next_cursor_name() -> String {
+    thread_local! {
+        static COUNT: Cell<u64> = const { Cell::new(0) };
+    }
+    COUNT.set(COUNT.get() + 1);
+    format!("rethread_cursor_{}", COUNT.get())
 }

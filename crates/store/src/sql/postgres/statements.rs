@@ -7,6 +7,7 @@ use super::error::PostgresError;
 use super::pool::PooledClient;
 use super::values::type_of;
 use crate::sql::SqlValue;
+use crate::sql::statement_check::note_statement;
 
 /// More prepared statements than the product has; queries that are put together from parts could add up.
 const MAX_STATEMENTS: usize = 800;
@@ -59,6 +60,7 @@ impl PooledClient {
         if let Some(known) = self.statements.get(&key) {
             return Ok(known.clone());
         }
+        note_statement(sql);
         let prepared = self.client.prepare_typed(&with_dollar_placeholders(sql), &arguments.types())?;
         if self.statements.len() >= MAX_STATEMENTS {
             self.statements.clear();

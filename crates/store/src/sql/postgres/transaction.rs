@@ -7,7 +7,7 @@
 use super::error::PostgresError;
 use super::listen::CHANNEL;
 use super::pool::PooledClient;
-use super::session::{HeldClient, Session};
+use super::session::{HeldClient, PostgresSession};
 use super::statements::Arguments;
 use crate::sql::SqlValue;
 
@@ -26,13 +26,13 @@ const FIND_WRITER: &str = "SELECT value FROM counter WHERE space = ?1 AND name =
 /// An open transaction. Rolled back when dropped without a commit.
 #[derive(Debug)]
 pub(crate) struct PostgresTransaction<'s> {
-    session: &'s Session,
+    session: &'s PostgresSession,
     /// The space and the commit number of a writer.
     commit: Option<(String, i64)>,
     is_open: bool,
 }
 
-impl Session {
+impl PostgresSession {
     /// Starts a transaction that is the only writer of the space.
     pub(crate) fn begin_writing(&self, space: &str) -> Result<PostgresTransaction<'_>, PostgresError> {
         let patience = self.patience.get().as_millis().max(1);
@@ -151,7 +151,7 @@ impl PostgresTransaction<'_> {
     }
 }
 
-/// Tells other nodes. Apart from the commit: within it, all writers of the database would wait for each other, because
+/// Notifies other nodes. Apart from the commit: within it, all writers of the database would wait for each other, because
 /// PostgreSQL orders notifications with a lock. If it fails, others notice the commit within a second.
 fn announce(client: &mut PooledClient, space: &str, number: i64) {
     let payload = format!("{space} {number}");
