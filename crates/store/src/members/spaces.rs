@@ -1,5 +1,7 @@
 //! The spaces of a database, and how long each keeps sessions.
 
+use std::collections::BTreeSet;
+
 use rethread_model::{Space, Timestamp};
 
 use super::MemberError;
@@ -23,6 +25,17 @@ impl ReadStore {
         // The one statement that is not about one space; both comparisons together are always true.
         let sql = "SELECT space, created_at, retention_days FROM space WHERE space = ?1 OR space <> ?1 ORDER BY space";
         self.sql.known(sql, &[], space_row)
+    }
+
+    /// The names of all spaces that anything was ever written to. For operators: never for a request.
+    pub(crate) fn spaces_with_rows(&self) -> Result<Vec<Space>, StoreError> {
+        let mut found = BTreeSet::new();
+        // Every write transaction sets a counter, except those of threads.
+        for table in ["counter", "space", "thread"] {
+            let sql = format!("SELECT DISTINCT space FROM {table} WHERE space = ?1 OR space <> ?1");
+            found.extend(self.sql.known(&sql, &[], |row| row.parsed("space"))?);
+        }
+        Ok(found.into_iter().collect())
     }
 
     /// The space of this store. `None` if it was not created.

@@ -51,7 +51,7 @@ pub(crate) enum OwnedValue {
 
 /// The text without NUL characters, which PostgreSQL cannot store. Left out of every database, so that all answer the
 /// same.
-pub(super) fn text_without_nul(text: &str) -> Cow<'_, str> {
+pub(crate) fn text_without_nul(text: &str) -> Cow<'_, str> {
     if text.as_bytes().contains(&0) { text.replace('\0', "").into() } else { text.into() }
 }
 
