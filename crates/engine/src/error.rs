@@ -8,7 +8,7 @@ use rethread_llm::ChatError;
 use rethread_model::thread::ThreadMetadata;
 use rethread_model::{Session, SessionId, UnknownAgent};
 use rethread_recall::SearchError;
-use rethread_store::{MemberError, StoreError, ThreadError};
+use rethread_store::{CopyError, MemberError, StoreError, ThreadError};
 
 use crate::{ConfigError, InstallError, InvalidMessageContent, InvalidNote, InvalidThreadLog, ModelError};
 
@@ -105,6 +105,9 @@ pub enum EngineError {
     /// A change of spaces, members or tokens was refused.
     #[error(transparent)]
     Member(MemberError),
+    /// A store could not be copied.
+    #[error(transparent)]
+    Copy(CopyError),
     /// A thread's log cannot be read or written.
     #[error(transparent)]
     Thread(#[from] ThreadError),
@@ -191,6 +194,16 @@ impl From<SearchError> for EngineError {
         match error {
             SearchError::Index(error) => Self::Index(error),
             SearchError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl From<CopyError> for EngineError {
+    fn from(error: CopyError) -> Self {
+        match error {
+            CopyError::Store(error) => Self::Store(error),
+            CopyError::Thread(error) => Self::Thread(error),
+            other => Self::Copy(other),
         }
     }
 }

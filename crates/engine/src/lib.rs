@@ -85,7 +85,7 @@ pub use install::{
 pub use lifecycle::{
     CloseAction, EndedSession, EventOrigin, MaintenanceReport, SessionChange, SessionEvents, TaskAndNotes, TierStatus,
 };
-pub use maintenance::{CarryOverReport, RebuildReport, VerifyReport};
+pub use maintenance::{CarryOverReport, RebuildReport, StoreCopyRequest, VerifyReport};
 pub use members::{NewMember, RetentionReport, TokenRequest};
 pub use models::{BudgetStatus, ModelError};
 pub use paging::{ListPage, PageRequest};
@@ -111,6 +111,7 @@ pub use rethread_store::{
     AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, MemberError, MemberLimits, MemberRow, NewToken, SignInError,
     SignedIn, SpaceRow, TokenProblem, TokenRow,
 };
+pub use rethread_store::{CopiedSpace, CopiedTable, CopyEnd, CopyError, CopyReport};
 pub use rethread_store::{
     EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
     SessionScope, StoreError, ThreadError, ThreadLineProblem,

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 
 use rethread_engine::{
-    AskError, BudgetRefusal, ChatError, ConfigError, EngineError, IndexError, InstallError, InvalidNote, MemberError,
-    ModelError, StoreError, ThreadError,
+    AskError, BudgetRefusal, ChatError, ConfigError, CopyError, EngineError, IndexError, InstallError, InvalidNote,
+    MemberError, ModelError, StoreError, ThreadError,
 };
 use rethread_model::Session;
 use rethread_model::thread::UNNAMED_THREAD;
@@ -39,6 +39,8 @@ pub(crate) enum FailureKind {
     StoreDamaged,
     StoreNewer,
     StoreOutdated,
+    /// Two stores that should have the same rows do not.
+    StoreDiffers,
     /// The server of the store cannot be reached.
     StoreUnavailable,
     Index,
@@ -110,6 +112,7 @@ impl FailureKind {
             FailureKind::StoreDamaged => ("store-damaged", 3, 503),
             FailureKind::StoreNewer => ("store-newer", 3, 503),
             FailureKind::StoreOutdated => ("store-outdated", 3, 503),
+            FailureKind::StoreDiffers => ("store-differs", 3, 503),
             FailureKind::StoreUnavailable => ("store-unavailable", 3, 503),
             FailureKind::Index => ("index", 3, 503),
             FailureKind::Watch => ("watch", 3, 503),
@@ -317,6 +320,7 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         }
         EngineError::AmbiguousFile { .. } => (FailureKind::AmbiguousReference, Some("use more of the path")),
         EngineError::Member(error) => classify_member(error),
+        EngineError::Copy(error) => classify_copy(error),
         EngineError::Thread(error) => classify_thread(error),
         EngineError::UnknownThread(_) => (FailureKind::UnknownReference, Some(LIST_THREADS_HINT)),
         EngineError::AmbiguousThread { .. } => (FailureKind::AmbiguousReference, Some("use more characters of the id")),
@@ -436,6 +440,35 @@ fn classify_thread(error: &ThreadError) -> (FailureKind, Option<&'static str>) {
         ThreadError::QueueFull { .. } => {
             (FailureKind::QueueFull, Some("wait for the queued turns, or raise threads.queue_limit"))
         }
+    }
+}
+
+fn classify_copy(error: &CopyError) -> (FailureKind, Option<&'static str>) {
+    match error {
+        CopyError::NoStore(_) => {
+            (FailureKind::NotFound, Some("check the path, or run `rethread sync` first if it is your own store"))
+        }
+        CopyError::OutdatedSource { .. } => (
+            FailureKind::StoreOutdated,
+            Some("run `rethread --home FOLDER sync` with this version first: it migrates the store"),
+        ),
+        CopyError::UnknownSpace { .. } => {
+            (FailureKind::NotFound, Some("leave ?space=NAME out of FROM to copy all its spaces"))
+        }
+        CopyError::SeveralSpaces { .. } => (
+            FailureKind::Usage,
+            Some("name one of them in FROM with ?space=NAME, or leave it out of TO to keep all names"),
+        ),
+        CopyError::SameSpace(_) => (FailureKind::Usage, Some("name another space in TO with ?space=NAME")),
+        CopyError::NotEmpty { .. } => {
+            (FailureKind::Conflict, Some("nothing was copied; name another space in TO with ?space=NAME"))
+        }
+        CopyError::Different { .. } => (
+            FailureKind::StoreDiffers,
+            Some("nothing was stored; run it again, and check the source with `rethread debug verify`"),
+        ),
+        CopyError::Store(error) => classify_store(error),
+        CopyError::Thread(error) => classify_thread(error),
     }
 }
 

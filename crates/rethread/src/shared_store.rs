@@ -5,7 +5,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use rethread_engine::{AuthorizedSpace, InvalidStoreUrl, SharedStore, StoreLocation};
+use rethread_engine::{AuthorizedSpace, CopyEnd, InvalidStoreUrl, SharedStore, StoreLocation};
 use rethread_model::Space;
 
 use crate::failure::{Failure, FailureKind};
@@ -18,11 +18,30 @@ const POSTGRES_PASSWORD: &str = "PGPASSWORD";
 
 /// The store at an address from the command line.
 pub(crate) fn from_flag(url: &str) -> Result<SharedStore, Failure> {
-    if StoreLocation::has_password(url) {
-        let failure = Failure::new(FailureKind::Usage, "other users can read a password on the command line");
-        return Err(failure.hint(format!("leave it out of --store and set {PASSWORD} or {PASSWORD_FILE}")));
-    }
+    refuse_password(url)?;
     open(url, None, None)
+}
+
+/// The source or the target of a copy: the address of a server or a path, with or without `?space=NAME`.
+pub(crate) fn copy_end(text: &str, password_file: Option<&Path>) -> Result<CopyEnd, Failure> {
+    let (place, space) = split_space(text)?;
+    if !StoreLocation::is_url(text) {
+        let path = if space.is_some() { &place } else { text };
+        let path = std::path::absolute(path).map_err(|_| Failure::new(FailureKind::Usage, "invalid path \"\""))?;
+        return Ok(CopyEnd::at_path(&path, space));
+    }
+    refuse_password(text)?;
+    let password = password(password_file)?;
+    let location = StoreLocation::at_url(&place, password.as_deref(), None).map_err(|error| invalid(&error))?;
+    Ok(CopyEnd::on_server(location, space))
+}
+
+fn refuse_password(url: &str) -> Result<(), Failure> {
+    if !StoreLocation::has_password(url) {
+        return Ok(());
+    }
+    let failure = Failure::new(FailureKind::Usage, "other users can read a password on the command line");
+    Err(failure.hint(format!("leave it out of the address and set {PASSWORD} or {PASSWORD_FILE}")))
 }
 
 /// The store at an address. Who knows the password of the database may use every space in it.
@@ -31,9 +50,9 @@ pub(crate) fn open(
     password_file: Option<&Path>,
     connections: Option<usize>,
 ) -> Result<SharedStore, Failure> {
-    let (url, space) = without_space(url)?;
-    let location = StoreLocation::at_url(&url, password(password_file)?.as_deref(), connections)
-        .map_err(|error| invalid(&error))?;
+    let (url, space) = split_space(url)?;
+    let space = space.unwrap_or_else(Space::local);
+    let location = StoreLocation::at_url(&url, password(password_file)?.as_deref(), connections).map_err(|error| invalid(&error))?;
     Ok(SharedStore { location, space: AuthorizedSpace::operator(space) })
 }
 
@@ -47,16 +66,16 @@ fn invalid(error: &InvalidStoreUrl) -> Failure {
 }
 
 /// Splits `space=NAME` off the parameters of an address.
-fn without_space(url: &str) -> Result<(String, Space), Failure> {
+fn split_space(url: &str) -> Result<(String, Option<Space>), Failure> {
     let (base, query) = url.split_once('?').unwrap_or((url, ""));
-    let (mut space, mut rest) = (Space::local(), Vec::new());
+    let (mut space, mut rest) = (None, Vec::new());
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         match pair.strip_prefix("space=") {
             Some(name) => {
-                space = name.parse().map_err(|_| {
+                space = Some(name.parse().map_err(|_| {
                     let failure = Failure::new(FailureKind::Usage, format!("invalid space name {name:?}"));
                     failure.hint("use 1 to 64 lower-case letters, digits and dashes")
-                })?;
+                })?);
             }
             None => rest.push(pair),
         }
@@ -93,9 +112,18 @@ mod tests {
 
     #[test]
     fn the_space_is_part_of_the_address() {
-        let (url, space) = without_space("postgres://a@h/d?x=1&space=acme&y=2").unwrap_or_else(|_| unreachable!());
-        assert_eq!((url.as_str(), space.as_str()), ("postgres://a@h/d?x=1&y=2", "acme"));
-        assert!(without_space("postgres://a@h/d?space=No!").is_err());
+        let (url, space) = split_space("postgres://a@h/d?x=1&space=acme&y=2").unwrap_or_else(|_| unreachable!());
+        assert_eq!((url.as_str(), space), ("postgres://a@h/d?x=1&y=2", "acme".parse().ok()));
+        assert!(split_space("postgres://a@h/d?space=No!").is_err());
+    }
+
+    #[test]
+    fn a_path_may_name_a_space_too() {
+        let path = |text| copy_end(text, None).ok().map(|end| (end.location.to_string(), end.space));
+        assert_eq!(path("/a/home"), Some(("/a/home/memory.db".into(), None)));
+        assert_eq!(path("/a/other.db?space=acme"), Some(("/a/other.db".into(), "acme".parse().ok())));
+        assert_eq!(path("/a/what?"), Some(("/a/what?/memory.db".into(), None)));
+        assert!(copy_end("postgres://a:s3cret@localhost/d", None).is_err());
     }
 
     #[test]

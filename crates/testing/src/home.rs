@@ -90,7 +90,7 @@ impl TestHome {
     pub fn path(&self, path: &str) -> PathBuf {
         match (&self.store, path.strip_prefix(".rethread/")) {
             (Some(store), Some(own)) if own != "config.toml" => {
-                self.home.join(".rethread").join(store.folder_name()).join(own)
+                self.home.join(".rethread").join(store.space_folder_name()).join(own)
             }
             _ => self.home.join(path),
         }

@@ -139,6 +139,11 @@ impl IndexService<'_> {
     /// Updates the index if reading the missing entries from the store would take longer.
     fn prepare(self, store: &ReadStore) -> Result<IndexOutcome, IndexError> {
         let folder = self.folder();
+        if self.engine.environment.store.is_some() {
+            // A store on a server may be full before this machine has a folder for its index. If there can be none, the
+            // update says why.
+            let _ = self.engine.ensure_home();
+        }
         match index_lag(&folder, store, MAX_UNINDEXED)? {
             IndexLag::None => Ok(IndexOutcome::UpToDate),
             IndexLag::Entries(entries) if entries <= MAX_UNINDEXED => Ok(IndexOutcome::UpToDate),

@@ -1,6 +1,7 @@
 //! Rebuilds everything derived from transcripts, and checks that the stored data is consistent.
 
 mod replaced_store;
+mod store_copy;
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -16,6 +17,7 @@ use crate::sync::{JobStart, ReadProgress, SyncPlan, SyncReport, SyncRequest, Syn
 use crate::{Engine, EngineError, MaintenanceService};
 
 pub use replaced_store::CarryOverReport;
+pub use store_copy::StoreCopyRequest;
 
 /// What a rebuild did.
 #[derive(Clone, Debug)]

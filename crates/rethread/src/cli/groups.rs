@@ -13,7 +13,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 7] = [
     ("Threads", &["thread"]),
     ("Serving", &["serve", "open", "mcp", "token", "admin", "hook"]),
     ("Setup", &["init", "demo", "install", "uninstall", "config", "completions", "man"]),
-    ("Maintenance", &["status", "doctor", "watch", "forget", "rebuild", "debug"]),
+    ("Maintenance", &["status", "doctor", "watch", "forget", "rebuild", "store", "debug"]),
 ];
 
 /// Verbs whose subcommands also work without their parent: `rethread name` means `rethread session name`.

@@ -14,6 +14,7 @@ pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod sessions;
 pub(crate) mod setup;
+pub(crate) mod store;
 pub(crate) mod sync;
 pub(crate) mod thread;
 pub(crate) mod usage;
@@ -38,6 +39,7 @@ use self::session::SessionCommand;
 use self::sessions::{ResumeArgs, SessionsArgs, ShowArgs};
 pub(crate) use self::setup::DemoArgs;
 use self::setup::{ConfigCommand, InitArgs};
+use self::store::StoreCommand;
 use self::sync::{RebuildArgs, SyncArgs, WatchArgs};
 use self::thread::ThreadCommand;
 use self::usage::UsageArgs;
@@ -374,6 +376,15 @@ pub(crate) enum Command {
     /// are gone are kept.
     #[command(after_long_help = "Examples:\n  rethread rebuild\n  rethread rebuild --index-only")]
     Rebuild(RebuildArgs),
+    /// Copy a store to another place.
+    ///
+    /// Use it to move from one machine to a server that a team shares, from one server to another, or to keep a copy.
+    #[command(
+        subcommand,
+        arg_required_else_help = true,
+        after_long_help = "Examples:\n  rethread store copy ~/.rethread 'postgres://me@db.example.org/memory?space=acme'"
+    )]
+    Store(StoreCommand),
     /// Inspect injections and check the store.
     ///
     /// Use it when an agent gets unexpected context, or results look wrong.
@@ -420,6 +431,7 @@ impl Command {
             Command::Debug(command) | Command::FlatDebug(command) => command.wants_json(),
             Command::Thread(command) => command.wants_json(),
             Command::Admin(command) => command.wants_json(),
+            Command::Store(command) => command.wants_json(),
             _ => false,
         }
     }

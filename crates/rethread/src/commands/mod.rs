@@ -25,6 +25,7 @@ mod session;
 mod sessions;
 mod show;
 mod status;
+mod store;
 mod sync;
 mod thread;
 mod timeline;
@@ -217,6 +218,7 @@ pub(crate) fn run(context: &CommandContext, command: Option<Command>) -> Result<
         Command::Debug(command) | Command::FlatDebug(command) => debug::run(context, &command),
         Command::Hook(args) => Ok(hook::run(context, &args)),
         Command::Admin(command) => admin::run(context, &command),
+        Command::Store(command) => store::run(context, &command),
         Command::Thread(command) => thread::run(context, &command),
         Command::Status(json) => status::run(context, json),
         Command::Doctor(json) => doctor::run(context, json),

@@ -19,6 +19,7 @@ mod search;
 mod serve;
 mod session;
 mod session_events;
+mod store;
 mod thread;
 mod timeline;
 mod turn_frames;
@@ -54,6 +55,7 @@ pub(crate) use search::{SearchResultJson, SimilarSessionsJson};
 pub(crate) use serve::{ApiTokenJson, LoginLinkJson, ServerAddressJson};
 pub(crate) use session::{EpisodeListJson, SessionListJson, SessionLogJson};
 pub(crate) use session_events::SessionEventsJson;
+pub(crate) use store::StoreCopyJson;
 pub(crate) use thread::{
     AppendedRecordJson, CompactReportJson, CreatedThreadJson, DeletedThreadJson, SendPlanJson, ThreadContextJson,
     ThreadListJson,

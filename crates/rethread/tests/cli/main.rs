@@ -21,6 +21,7 @@ mod pi_extension;
 mod scope;
 mod search;
 mod setup;
+mod store;
 mod streams;
 mod sync_and_show;
 mod terminal_safety;

@@ -81,6 +81,8 @@ const NOT_READING: &[&str] = &[
     "session note",
     "session pause",
     "session task",
+    "store",
+    "store copy",
     "thread",
     "thread append",
     "thread compact",

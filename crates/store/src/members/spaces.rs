@@ -1,5 +1,7 @@
 //! The spaces of a database, and how long each keeps sessions.
 
+use std::collections::BTreeSet;
+
 use rethread_model::{Space, Timestamp};
 
 use super::MemberError;
@@ -26,6 +28,17 @@ impl ReadStore {
     /// All spaces of the database, by name, and not only that of this store. For operators: never for a request.
     pub fn all_spaces(&self) -> Result<Vec<SpaceRow>, StoreError> {
         self.sql.known(ALL_SPACES, &[], space_row)
+    }
+
+    /// The names of all spaces that anything was ever written to. For operators: never for a request.
+    pub(crate) fn spaces_with_rows(&self) -> Result<Vec<Space>, StoreError> {
+        let mut found = BTreeSet::new();
+        // Every write transaction sets a counter, except those of threads.
+        for table in ["counter", "space", "thread"] {
+            let sql = format!("SELECT DISTINCT space FROM {table} WHERE space = ?1 OR space <> ?1");
+            found.extend(self.sql.known(&sql, &[], |row| row.parsed("space"))?);
+        }
+        Ok(found.into_iter().collect())
     }
 
     /// The space of this store. `None` if it was not created.

@@ -6,6 +6,7 @@
 
 mod dialect;
 mod driver;
+mod in_space;
 pub(crate) mod postgres;
 mod row;
 pub(crate) mod schema;
@@ -18,14 +19,18 @@ use rethread_model::Space;
 pub(crate) use dialect::Dialect;
 pub use driver::DriverError;
 pub(crate) use driver::{CatalogColumn, DriverErrorKind, Transaction};
+pub(crate) use in_space::SpaceSql;
 pub(crate) use row::Row;
 pub use statement_check::on_new_statement;
-pub(crate) use value::{AsValue, Column, OwnedValue, SqlValue, ValueKind, columns, values};
+pub(crate) use value::{AsValue, Column, OwnedValue, SqlValue, ValueKind, columns, text_without_nul, values};
 
 use crate::{StoreError, StoreLocation};
 use driver::{Driver, DriverRow};
 use postgres::Arguments;
 use row::ColumnPositions;
+
+/// Rows that a server sends at a time while streaming.
+const STREAMED_ROWS: usize = 2_000;
 
 /// An open database.
 #[derive(Debug)]
@@ -110,13 +115,24 @@ impl Sql {
         &self,
         sql: &str,
         values: &[SqlValue<'_>],
+        read: impl FnMut(&Row<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        self.each_of(self.space(), sql, values, read)
+    }
+
+    /// The same for the rows of any space.
+    fn each_of<E: From<StoreError>>(
+        &self,
+        space: &str,
+        sql: &str,
+        values: &[SqlValue<'_>],
         mut read: impl FnMut(&Row<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
         let columns = ColumnPositions::default();
         match &self.driver {
             Driver::Sqlite(connection) => {
                 let mut statement =
-                    sqlite::prepare(connection, self.space(), sql, values).map_err(|cause| self.error(cause))?;
+                    sqlite::prepare(connection, space, sql, values).map_err(|cause| self.error(cause))?;
                 let mut rows = statement.raw_query();
                 while let Some(row) = rows.next().map_err(|cause| self.error(cause))? {
                     if !read(&Row::new(self, DriverRow::Sqlite(row), &columns))? {
@@ -125,7 +141,7 @@ impl Sql {
                 }
             }
             Driver::Postgres(session) => {
-                let rows = session.query(sql, &Arguments::new(self.space(), values));
+                let rows = session.query(sql, &Arguments::new(space, values));
                 for row in rows.map_err(|cause| self.error(cause))? {
                     if !read(&Row::new(self, DriverRow::Postgres(&row), &columns))? {
                         break;
@@ -146,13 +162,10 @@ impl Sql {
     ) -> Result<(), E> {
         let Driver::Postgres(session) = &self.driver else { return self.each_while(sql, values, read) };
         let columns = ColumnPositions::default();
-        let streamed = session.stream(sql, &Arguments::new(self.space(), values), |row| {
+        let streamed = session.stream(sql, &Arguments::new(self.space(), values), STREAMED_ROWS, |row| {
             read(&Row::new(self, DriverRow::Postgres(row), &columns)).map_err(StreamError::Caller)
         });
-        streamed.map_err(|error| match error {
-            StreamError::Driver(cause) => self.error(cause).into(),
-            StreamError::Caller(error) => error,
-        })
+        streamed.map_err(|error| self.unwrap_stream_error(error))
     }
 
     /// Calls `read` with each row, for results that may be larger than the memory.
@@ -187,6 +200,13 @@ impl Sql {
 
     pub(crate) fn error(&self, cause: impl Into<DriverError>) -> StoreError {
         StoreError::at(&self.location, cause.into())
+    }
+
+    fn unwrap_stream_error<E: From<StoreError>>(&self, error: StreamError<E>) -> E {
+        match error {
+            StreamError::Driver(cause) => self.error(cause).into(),
+            StreamError::Caller(error) => error,
+        }
     }
 }
 

@@ -129,7 +129,8 @@ impl<'r> Row<'r> {
         }
     }
 
-    fn value(&self, at: usize) -> Result<SqlValue<'r>, StoreError> {
+    /// The value at a position, borrowed from the row.
+    pub(crate) fn value(&self, at: usize) -> Result<SqlValue<'r>, StoreError> {
         self.driver.value(at).map_err(|cause| self.sql.error(cause))
     }
 

@@ -34,7 +34,7 @@ pub(crate) const MIGRATIONS: [Migration; 5] = migrations! {
 };
 
 /// Stored as `user_version` in a file, in `schema_version` on a server; 0 is a new, empty database.
-const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
+pub(crate) const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 
 impl Sql {
     /// Creates or migrates the schema of a file, in one transaction. Several processes may open a file at once: the

@@ -51,7 +51,7 @@ pub(crate) enum OwnedValue {
 
 /// The text with a space for each NUL character, which PostgreSQL cannot store. The same in every database, so that all
 /// answer the same; not left out, because control characters separate words.
-pub(super) fn text_without_nul(text: &str) -> Cow<'_, str> {
+pub(crate) fn text_without_nul(text: &str) -> Cow<'_, str> {
     if text.as_bytes().contains(&0) { text.replace('\0', " ").into() } else { text.into() }
 }
 

@@ -22,10 +22,11 @@ use rethread_model::thread::{ThreadId, ThreadMetadata};
 
 use crate::{StoreLocation, TextMatcher};
 use database::DatabaseThreads;
-use files::FileThreads;
 
+pub(crate) use database::ThreadRows;
 pub use database::lease_takeovers;
 pub use error::ThreadError;
+pub(crate) use files::FileThreads;
 pub use log::ThreadLog;
 pub use new_record::MAX_RECORD_BYTES;
 pub use partial_answer::PartialAnswer;
@@ -111,11 +112,17 @@ impl Threads {
         if self.ids()?.contains(&id) {
             return Err(ThreadError::Exists { id });
         }
+        let metadata = Self::metadata_of_log(id, log);
+        self.create_with_log(&metadata, log)?;
+        Ok(metadata)
+    }
+
+    /// What a log says about its thread.
+    pub(crate) fn metadata_of_log(id: ThreadId, log: &[u8]) -> ThreadMetadata {
         let mut metadata = ThreadMetadata::new(id, id.created_at());
         // Reading from memory cannot fail.
         let _ = read::each_line(log, &mut |line| record_counts::count_line(&mut metadata, line));
-        self.create_with_log(&metadata, log)?;
-        Ok(metadata)
+        metadata
     }
 
     fn create_with_log(&self, metadata: &ThreadMetadata, log: &[u8]) -> Result<ThreadLog, ThreadError> {

@@ -6,6 +6,7 @@ mod address;
 mod catalog;
 mod error;
 mod listen;
+mod load;
 mod pool;
 mod schema;
 mod session;

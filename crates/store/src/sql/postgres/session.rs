@@ -10,9 +10,6 @@ use super::error::PostgresError;
 use super::pool::{PooledClient, Server};
 use super::statements::Arguments;
 
-/// Rows that are fetched at a time while streaming.
-const STREAMED_ROWS: usize = 2_000;
-
 /// A store's way to the server.
 #[derive(Debug)]
 pub(crate) struct PostgresSession {
@@ -66,17 +63,18 @@ impl PostgresSession {
         self.retrying(|client| client.query(sql, arguments))
     }
 
-    /// Calls `each` with the rows of a query, a part at a time, until it returns false.
+    /// Calls `each` with the rows of a query, so many at a time, until it returns false.
     pub(crate) fn stream<E: From<PostgresError>>(
         &self,
         sql: &str,
         arguments: &Arguments<'_>,
+        rows_at_a_time: usize,
         mut each: impl FnMut(&Row) -> Result<bool, E>,
     ) -> Result<(), E> {
         let _transaction = self.begin_reading()?;
         let name = next_cursor_name();
         self.in_transaction(|client| client.execute(&format!("DECLARE {name} NO SCROLL CURSOR FOR {sql}"), arguments))?;
-        let fetch = format!("FETCH {STREAMED_ROWS} FROM {name}");
+        let fetch = format!("FETCH {rows_at_a_time} FROM {name}");
         loop {
             let rows = self.in_transaction(|client| Ok(client.client.query(&fetch, &[])?))?;
             for row in &rows {
@@ -84,7 +82,7 @@ impl PostgresSession {
                     return Ok(self.close_cursor(&name)?);
                 }
             }
-            if rows.len() < STREAMED_ROWS {
+            if rows.len() < rows_at_a_time {
                 return Ok(self.close_cursor(&name)?);
             }
         }

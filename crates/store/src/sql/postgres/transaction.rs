@@ -52,6 +52,12 @@ impl PostgresSession {
         Ok(PostgresTransaction { session: self, commit: Some((space.to_owned(), number)), is_open: true })
     }
 
+    /// Makes the open transaction the only writer of another space, too.
+    pub(crate) fn lock_space(&self, space: &str) -> Result<(), PostgresError> {
+        let commit = [SqlValue::Text(COMMIT_COUNTER)];
+        self.in_transaction(|client| client.query(TAKE_NUMBER, &Arguments::new(space, &commit)).map(drop))
+    }
+
     /// Starts a write transaction beside the other writers of the space. If its commit fails, the caller has to find out
     /// whether it was stored.
     pub(crate) fn begin_unordered(&self) -> Result<PostgresTransaction<'_>, PostgresError> {

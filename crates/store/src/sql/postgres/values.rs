@@ -20,9 +20,11 @@ pub(super) fn type_of(value: SqlValue<'_>) -> Type {
 }
 
 impl ToSql for SqlValue<'_> {
-    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match *self {
             SqlValue::Null(_) => return Ok(IsNull::Yes),
+            // A flag that was read from another database.
+            SqlValue::Int(number) if *kind == Type::BOOL => out.extend_from_slice(&[(number != 0).into()]),
             SqlValue::Int(number) => out.extend_from_slice(&number.to_be_bytes()),
             SqlValue::Bool(flag) => out.extend_from_slice(&[flag.into()]),
             SqlValue::Text(text) => out.extend_from_slice(text_without_nul(text).as_bytes()),
@@ -31,7 +33,7 @@ impl ToSql for SqlValue<'_> {
         Ok(IsNull::No)
     }
 
-    // The types are those of `type_of`.
+    // The types are those of `type_of`, or of the columns of a table.
     fn accepts(_: &Type) -> bool {
         true
     }

@@ -7,6 +7,7 @@ mod lease;
 mod log;
 mod rows;
 mod turn_queue;
+mod whole_threads;
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub(super) use lease::TurnLease;
 pub use lease::lease_takeovers;
 pub(super) use log::DatabaseLog;
 pub(super) use turn_queue::{DatabaseTicket, DatabaseTurn};
+pub(crate) use whole_threads::ThreadRows;
 
 /// A turn of a process that is alive is renewed three times in this time.
 const TURN_LEASE: Duration = Duration::from_secs(20);

@@ -28,13 +28,13 @@ const METADATA_READERS: usize = 8;
 
 /// All threads below one directory.
 #[derive(Clone, Debug)]
-pub(super) struct FileThreads {
+pub(crate) struct FileThreads {
     root: PathBuf,
 }
 
 impl FileThreads {
     /// Threads below this directory, which need not exist.
-    pub(super) fn new(root: PathBuf) -> Self {
+    pub(crate) fn new(root: PathBuf) -> Self {
         Self { root }
     }
 
@@ -44,7 +44,7 @@ impl FileThreads {
     }
 
     /// Creates a thread: its directory, its log and metadata, all on disk when this returns.
-    pub(super) fn create(&self, metadata: &ThreadMetadata, log: &[u8]) -> Result<FileLog, ThreadError> {
+    pub(crate) fn create(&self, metadata: &ThreadMetadata, log: &[u8]) -> Result<FileLog, ThreadError> {
         let path = self.folder_path(metadata.id);
         let draft = self.root.join(format!("{DRAFT_PREFIX}{}", metadata.id));
         self.refuse_link()?;
@@ -83,7 +83,7 @@ impl FileThreads {
     }
 
     /// The current metadata of a thread. Does not write, even if the stored metadata is out of date.
-    pub(super) fn metadata(&self, id: ThreadId) -> Result<ThreadMetadata, ThreadError> {
+    pub(crate) fn metadata(&self, id: ThreadId) -> Result<ThreadMetadata, ThreadError> {
         let (folder, _) = self.folder(id)?;
         let file = self.log_file(id, &folder, OFlags::RDONLY)?;
         metadata::load(id, &folder, &file, None).map_err(ThreadError::disk(&self.log_path(id), "read"))
@@ -95,7 +95,7 @@ impl FileThreads {
     }
 
     /// The ids of all threads, oldest first.
-    pub(super) fn ids(&self) -> Result<Vec<ThreadId>, ThreadError> {
+    pub(crate) fn ids(&self) -> Result<Vec<ThreadId>, ThreadError> {
         self.refuse_link()?;
         let entries = match std::fs::read_dir(&self.root) {
             Ok(entries) => entries,
@@ -124,7 +124,7 @@ impl FileThreads {
     }
 
     /// The bytes of the log.
-    pub(super) fn log_content(&self, id: ThreadId) -> Result<Vec<u8>, ThreadError> {
+    pub(crate) fn log_content(&self, id: ThreadId) -> Result<Vec<u8>, ThreadError> {
         let (folder, _) = self.folder(id)?;
         let mut bytes = Vec::new();
         let read = self.log_file(id, &folder, OFlags::RDONLY)?.read_to_end(&mut bytes);
@@ -139,7 +139,7 @@ impl FileThreads {
     }
 
     /// Whether anything is left of a thread, deleted or not.
-    pub(super) fn has_content(&self, id: ThreadId) -> bool {
+    pub(crate) fn has_content(&self, id: ThreadId) -> bool {
         self.folder_path(id).exists()
     }
 
@@ -153,20 +153,25 @@ impl FileThreads {
         };
         let file = self.log_file(id, &folder, OFlags::RDWR)?;
         file.lock().map_err(ThreadError::disk(&path, "locked"))?;
+        self.mark_deleted(id)?;
+        // From here on the thread is deleted; files that are left over are removed by `sweep_all`.
+        self.sweep(id)
+    }
+
+    /// Notes that a thread was deleted, so that it does not come back.
+    pub(crate) fn mark_deleted(&self, id: ThreadId) -> Result<(), ThreadError> {
         let deleted = self.root.join(DELETED);
-        let mark_deleted = || -> io::Result<()> {
+        let mark = || -> io::Result<()> {
             create_folders(&deleted, OWNER_ONLY_FOLDER)?;
             let deleted = PrivateFolder::open(&deleted)?;
             deleted.file(id.to_string(), OFlags::WRONLY | OFlags::CREATE)?.sync_all()?;
             deleted.sync()
         };
-        mark_deleted().map_err(ThreadError::disk(&deleted, "written"))?;
-        // From here on the thread is deleted; files that are left over are removed by `sweep_all`.
-        self.sweep(id)
+        mark().map_err(ThreadError::disk(&deleted, "written"))
     }
 
     /// The ids of all deleted threads.
-    pub(super) fn deleted_ids(&self) -> Vec<ThreadId> {
+    pub(crate) fn deleted_ids(&self) -> Vec<ThreadId> {
         let Ok(entries) = std::fs::read_dir(self.root.join(DELETED)) else { return Vec::new() };
         entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
     }

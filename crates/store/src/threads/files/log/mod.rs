@@ -19,7 +19,7 @@ use crate::threads::{ThreadError, new_record, record_counts};
 
 /// The log of one thread, open for appending. It can be shared between threads of a process.
 #[derive(Debug)]
-pub(in crate::threads) struct FileLog {
+pub(crate) struct FileLog {
     id: ThreadId,
     path: PathBuf,
     folder: PrivateFolder,
