@@ -45,7 +45,7 @@ class Cluster:
 
     def __init__(self, folder, name="primary", port=None, **options):
         self.folder, self.port, self.options = pathlib.Path(folder) / name, port or free_port(), {**OPTIONS, **options}
-        self.data, self.process = self.folder / "data", None
+        self.data, self.log, self.process = self.folder / "data", pathlib.Path(folder) / f"{name}.log", None
         self.folder.mkdir(parents=True)
         if os.geteuid() == 0:
             subprocess.run(["chown", "nobody", str(self.folder)], check=True)
@@ -71,20 +71,28 @@ class Cluster:
         settings = [part for name, value in self.options.items() for part in ("-c", f"{name}={value}")]
         command = [program("postgres"), "-D", str(self.data), "-p", str(self.port), "-k", str(self.folder),
                    "-c", "listen_addresses=127.0.0.1", *settings]
-        with open(self.folder.parent / f"{self.folder.name}.log", "ab") as log:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", **as_owner())
+        self._launch(command)
         end = time.monotonic() + 60
         while True:
             try:
                 return self.sql(until, database="postgres")
             except subprocess.CalledProcessError:
-                if self.process.poll() is not None or time.monotonic() > end:
-                    raise CannotRun(f"PostgreSQL did not start, see {log.name}") from None
+                if time.monotonic() > end:
+                    raise CannotRun(f"PostgreSQL did not start, see {self.log}") from None
                 time.sleep(0.03)
+            if self.process.poll() is not None:
+                # Killed backends hold the shared memory until the kernel has removed them.
+                self._launch(command)
+
+    def _launch(self, command):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", **as_owner())
 
     def kill(self):
         """Kills the postmaster and all its backends at once, as a power cut of the machine would."""
-        for pid in [self.process.pid, *children(self.process.pid)]:
+        # Stopped first: a backend that it starts meanwhile would keep the shared memory in use.
+        self.process.send_signal(signal.SIGSTOP)
+        for pid in [*children(self.process.pid), self.process.pid]:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:

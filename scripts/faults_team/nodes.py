@@ -121,8 +121,8 @@ def token_of(node):
 class Client:
     """Repeats a request on the next node until one has answered it."""
 
-    def __init__(self, nodes, patience=90):
-        self.nodes, self.patience = nodes, patience
+    def __init__(self, nodes, stopping, patience=90):
+        self.nodes, self.stopping, self.patience = nodes, stopping, patience
         self.statistics, self.lock = {}, threading.Lock()
 
     def count(self, what):
@@ -131,7 +131,7 @@ class Client:
 
     def post(self, path, body, first=0):
         """Status and body of the first answer that is not about a node or a server that is away."""
-        end, attempt = time.monotonic() + self.patience, first
+        begun, attempt = time.monotonic(), first
         while True:
             node = self.nodes[attempt % len(self.nodes)]
             try:
@@ -142,7 +142,7 @@ class Client:
             except (OSError, http.client.HTTPException, ValueError) as error:
                 reason = type(error).__name__
             self.count(reason)
-            if time.monotonic() > end:
-                raise Failed(f"no node answered for {self.patience} s: {reason}")
+            if self.stopping.is_set() or time.monotonic() > begun + self.patience:
+                raise Failed(f"no node answered for {time.monotonic() - begun:.0f} s: {reason}")
             attempt += 1
             time.sleep(0.05)

@@ -14,6 +14,8 @@ from .nodes import Client, Failed
 # A thread is left for a new one after this many messages.
 MESSAGES_PER_THREAD = 40
 PAUSE = 0.02
+# Of a hundred messages, so many are sent to two nodes at once.
+SENT_TWICE = 10
 
 
 class Acknowledgements:
@@ -37,8 +39,8 @@ class Writers:
     """Several threads of this process that write until they are stopped. One thread of the store belongs to all."""
 
     def __init__(self, nodes, acknowledged, count=4, pause=PAUSE):
-        self.client, self.acknowledged, self.pause = Client(nodes), acknowledged, pause
         self.stopping, self.errors = threading.Event(), []
+        self.client, self.acknowledged, self.pause = Client(nodes, self.stopping), acknowledged, pause
         self.shared = create_thread(self.client, "shared")
         self.workers = [threading.Thread(target=self._work, args=(number,)) for number in range(count)]
 
@@ -63,17 +65,31 @@ class Writers:
                     self._append(self.shared if chosen.random() < 0.1 else thread, chosen.randrange(100))
                     time.sleep(self.pause)
         except Exception as error:  # A writer that ends early would make the run look good.
-            self.errors.append(f"writer {number}: {error!r}")
+            if not self.stopping.is_set():
+                self.errors.append(f"writer {number}: {error!r}")
 
     def _append(self, thread, first):
         client_id, word = uuid.uuid4().hex, f"w{uuid.uuid4().hex[:14]}"
         text = f"{word} is stored"
         body = {"role": "user", "content": text, "clientId": client_id}
-        begun = time.monotonic()
-        status, answer = self.client.post(f"/api/sessions/{thread}/messages", body, first)
-        if status not in (200, 201):
-            raise Failed(f"append: {status} {answer}")
-        self.client.count(f"acknowledged {status}")
+        begun, answers = time.monotonic(), []
+        post = lambda node: answers.append(self.client.post(f"/api/sessions/{thread}/messages", body, node))
+        # Like a client that does not wait for the end of a slow request before it asks the next node.
+        impatient = [threading.Thread(target=post, args=(first + 1,))] if first < SENT_TWICE else []
+        for other in impatient:
+            other.start()
+        post(first)
+        for other in impatient:
+            other.join()
+        if len(answers) <= len(impatient):
+            raise Failed("append: no node answered one of two requests")
+        for status, answer in answers:
+            if status not in (200, 201):
+                raise Failed(f"append: {status} {answer}")
+            self.client.count(f"acknowledged {status}")
+        answer = answers[0][1]
+        if any(other["record"]["seq"] != answer["record"]["seq"] for _, other in answers):
+            raise Failed(f"one message was stored twice: {answers}")
         self.acknowledged.add(thread=thread, seq=answer["record"]["seq"], client_id=client_id, word=word,
                               sha256=hashlib.sha256(text.encode()).hexdigest(), seconds=round(time.monotonic() - begun, 3))
 

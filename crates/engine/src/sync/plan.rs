@@ -11,7 +11,7 @@ use rethread_ingest::source::{
 };
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Timestamp, Warning};
-use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionKey, SessionNumber, TranscriptRow};
+use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionKey, SessionNumber, Threads, TranscriptRow};
 
 use super::SyncRequest;
 use super::shared_files::{KnownTranscripts, SettledFile, SharedFiles};
@@ -328,10 +328,10 @@ fn known_job(found: TranscriptFile, row: TranscriptRow) -> TranscriptJob {
 /// The path of a transcript in the store. A thread in a database has one that is the same on all nodes, so that they
 /// store it once.
 fn stored_path(engine: &Engine, found: &TranscriptFile) -> String {
-    let thread = found.path.parent().and_then(Path::file_name);
+    let thread = found.path.parent().and_then(Path::file_name).and_then(|name| name.to_str()?.parse().ok());
     match thread {
         Some(thread) if found.agent == Agent::Native && engine.thread_store().is_in_database() => {
-            format!("threads/{}/session.jsonl", thread.display())
+            Threads::stored_log_path(thread)
         }
         _ => found.path.to_string_lossy().into_owned(),
     }

@@ -1,5 +1,6 @@
 //! Threads, our own conversations: create, append, read, compact, run turns, delete.
 
+mod catch_up;
 mod compact;
 mod content;
 mod context;
@@ -25,6 +26,7 @@ use serde_json::json;
 
 use crate::{ConversationService, Engine, EngineError, ThreadService, TurnService};
 
+pub use catch_up::ThreadCatchUp;
 pub use compact::{CompactReport, CompactRequest, PlannedCost, Summarizer};
 pub use content::{InvalidMessageContent, parse_content};
 pub use context::ThreadContext;

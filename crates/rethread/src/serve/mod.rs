@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
-use rethread_engine::ConfigReload;
+use rethread_engine::{ConfigReload, ThreadCatchUp};
 
 pub(crate) use api_error::{ApiError, FailureCause};
 pub(crate) use listen::run;
@@ -47,6 +47,7 @@ fn router(app: &SharedState) -> Router {
 /// Publishes an event whenever something was stored or renamed, until the server shuts down.
 fn publish_changes(app: &ServerState, stop: &AtomicBool) {
     let mut watcher = app.engine.server().change_watcher();
+    let mut catch_up = ThreadCatchUp::default();
     while !stop.load(Ordering::Relaxed) {
         if let ConfigReload::Rejected(reason) = app.engine.reload_config() {
             app.printer.warn(&invalid_settings(&reason));
@@ -56,6 +57,10 @@ fn publish_changes(app: &ServerState, stop: &AtomicBool) {
             for (session, name) in changes.renamed {
                 app.events.publish_to_session(session, crate::json::FrameEventJson::SessionRenamed { name });
             }
+        }
+        // If it fails, the next attempt is in a few seconds.
+        if let Err(error) = catch_up.run_if_due(&app.engine) {
+            app.engine.journal().error("thread sync", &error);
         }
         std::thread::sleep(state::CHANGE_POLL);
     }

@@ -9,10 +9,36 @@ use rustix::fs::OFlags;
 
 use super::{DatabaseThreads, rows};
 use crate::private_files::{OWNER_ONLY_FOLDER, PrivateFolder, create_folders};
+use crate::sql::{Row, values};
 use crate::threads::ThreadError;
 use crate::threads::files::{LOG, write_metadata};
 
+/// Most threads that one call of [`DatabaseThreads::unsynced`] returns.
+const MAX_UNSYNCED: u64 = 1_000;
+
+/// Path of a thread's log among the transcripts of the store.
+pub(in crate::threads) fn stored_log_path(id: ThreadId) -> String {
+    format!("threads/{id}/{LOG}")
+}
+
 impl DatabaseThreads {
+    /// Threads whose logs are longer than what was synced of them, and how many bytes were.
+    pub(in crate::threads) fn unsynced(&self) -> Result<Vec<(ThreadId, u64)>, ThreadError> {
+        let select = "SELECT t.id, COALESCE(r.size, 0) AS synced FROM thread AS t
+             LEFT JOIN transcript AS r ON r.space = t.space AND r.path = 'threads/' || t.id || ?2
+             WHERE t.space = ?1 AND t.is_deleted = 0 AND t.head > COALESCE(r.size, 0) LIMIT ?3";
+        let rest = format!("/{LOG}");
+        let found = self.connections.read(|sql| {
+            let read = |row: &Row<'_>| {
+                let id: Option<ThreadId> = row.parsed("id")?;
+                Ok(id.map(|id| (id, row.u64("synced"))))
+            };
+            let found = sql.known(select, values![rest, MAX_UNSYNCED], read)?;
+            found.into_iter().map(|(id, synced)| Ok((id, synced?))).collect()
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
     /// Brings the copy of a thread up to date and returns its path.
     pub(in crate::threads) fn update_copy(&self, id: ThreadId) -> Result<PathBuf, ThreadError> {
         let metadata = self.metadata(id)?;
