@@ -161,12 +161,3 @@ def children(pid):
         if parent == pid:
             found.append(int(entry))
     return found
-
-
-def process_named(pid, title):
-    """The child of a process whose title contains a text."""
-    for child in children(pid):
-        with open(f"/proc/{child}/cmdline", "rb") as command:
-            if title.encode() in command.read():
-                return child
-    return None

@@ -68,6 +68,9 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
     if request.migrate {
         migrate(context)?;
     }
+    if let Some(shared) = &context.environment.store {
+        shared.location.check_schema().map_err(rethread_engine::EngineError::from)?;
+    }
     let engine = context.engine()?;
     let config = listen_config(&engine, request)?;
     let mut lock = engine.server().lock()?;
