@@ -138,7 +138,7 @@ impl SyncService<'_> {
 
     /// Runs a sync again if the connection to the store is lost, such as in a failover: what is stored already is not
     /// read again, so that each attempt gets further.
-    fn reconnecting<T>(self, sync: &mut dyn FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
+    pub(crate) fn reconnecting<T>(self, sync: &mut dyn FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
         let mut attempts = 1;
         loop {
             match sync() {
@@ -202,11 +202,6 @@ impl SyncService<'_> {
 
     /// Reads what is new in these transcripts. Leaves index and embeddings to the next sync, so that it is quick enough
     /// for a waiting caller.
-    pub(crate) fn files(self, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
-        self.reconnecting(&mut || self.files_with(&mut self.engine.writer()?, agent, paths))
-    }
-
-    /// The same with a store that is already open.
     pub(crate) fn files_with(self, store: &mut Store, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
         let mut tally = SyncTotals::default();
         for _ in 0..MAX_PASSES {

@@ -178,12 +178,16 @@ impl<'e> ThreadService<'e> {
 
     /// Syncs a thread into the store, so that it is listed, shown and found.
     pub fn sync(self, id: ThreadId) -> Result<(), EngineError> {
-        match self.engine.thread_store().log_file(id) {
-            Ok(log) => self.engine.sync().files(Agent::Native, &[log]),
-            // There is nothing to add any more.
-            Err(ThreadError::Missing { .. } | ThreadError::Deleted { .. }) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        self.engine.sync().reconnecting(&mut || {
+            // Opened first, so that nothing is stored from a log that a fail-over has undone.
+            let mut store = self.engine.writer()?;
+            match self.engine.thread_store().log_file(id) {
+                Ok(log) => self.engine.sync().files_with(&mut store, Agent::Native, &[log]),
+                // There is nothing to add any more.
+                Err(ThreadError::Missing { .. } | ThreadError::Deleted { .. }) => Ok(()),
+                Err(error) => Err(error.into()),
+            }
+        })
     }
 
     /// Appends the unfinished answers of killed processes to these threads. Returns whether there were any.

@@ -49,7 +49,10 @@ impl Session {
             Ok(number)
         })?;
         *self.held.borrow_mut() = taken.map(HeldClient);
-        Ok(PostgresTransaction { session: self, commit: Some((space.to_owned(), number)), is_open: true })
+        let transaction =
+            PostgresTransaction { session: self, commit: Some((space.to_owned(), number)), is_open: true };
+        self.check_timeline()?;
+        Ok(transaction)
     }
 
     /// Starts a write transaction beside the other writers of the space. If its commit fails, the caller has to find out
@@ -58,7 +61,9 @@ impl Session {
         let mut taken = None;
         self.retrying_held(&mut taken, |client| Ok(client.client.batch_execute("BEGIN")?))?;
         *self.held.borrow_mut() = taken.map(HeldClient);
-        Ok(PostgresTransaction { session: self, commit: None, is_open: true })
+        let transaction = PostgresTransaction { session: self, commit: None, is_open: true };
+        self.check_timeline()?;
+        Ok(transaction)
     }
 
     /// Starts a transaction that only reads and sees one state; `None` if there is a transaction already.
