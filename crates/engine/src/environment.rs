@@ -40,10 +40,15 @@ pub struct SharedStore {
 }
 
 impl SharedStore {
-    /// A folder for what belongs to this store and space alone, such as the index.
+    /// The folder, below our own, for what belongs to this store alone, such as the socket of its server.
     pub(crate) fn folder_name(&self) -> PathBuf {
         let place = xxh3::xxh3_64(self.location.to_string().as_bytes());
-        Path::new("stores").join(format!("{}-{place:016x}", self.space.space()))
+        Path::new("stores").join(format!("{place:016x}"))
+    }
+
+    /// The folder for what belongs to this space of the store alone, such as the index.
+    pub(crate) fn space_folder_name(&self) -> PathBuf {
+        self.folder_name().join(self.space.space().as_str())
     }
 }
 
@@ -64,6 +69,8 @@ pub struct Environment {
     pub binary: Option<PathBuf>,
     /// The store, if it is not the local one.
     pub store: Option<SharedStore>,
+    /// Whether the transcripts of agents on this machine are left alone, and only threads are read.
+    pub reads_only_threads: bool,
     /// The source of the current time.
     pub clock: Clock,
     /// The time zone in which the user's days start and end.
@@ -81,6 +88,7 @@ impl Environment {
             rethread_home: None,
             binary: None,
             store: None,
+            reads_only_threads: false,
             clock: Clock::System,
             time_zone: TimeZone::UTC,
         }

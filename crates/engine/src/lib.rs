@@ -167,7 +167,7 @@ impl Engine {
         let home = environment.rethread_folder();
         let config = LiveConfig::new(Config::load(&environment, &home)?, &environment);
         let shared = environment.store.clone();
-        let folder = shared.as_ref().map_or_else(|| home.clone(), |shared| home.join(shared.folder_name()));
+        let folder = shared.as_ref().map_or_else(|| home.clone(), |shared| home.join(shared.space_folder_name()));
         let space = shared.as_ref().map_or_else(AuthorizedSpace::local, |shared| shared.space.clone());
         let threads = match shared {
             Some(shared) => Threads::in_database(shared.location, shared.space, folder.join("threads")),
@@ -192,7 +192,7 @@ impl Engine {
     pub fn with_space(mut self, space: AuthorizedSpace) -> Self {
         if let Some(shared) = &mut self.environment.store {
             shared.space = space.clone();
-            self.folder = self.home.join(shared.folder_name());
+            self.folder = self.home.join(shared.space_folder_name());
             let copies = self.folder.join("threads");
             self.threads = Threads::in_database(shared.location.clone(), space.clone(), copies);
         }
@@ -239,6 +239,27 @@ impl Engine {
     /// The directory that holds all of Rethread's own files.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The directory that holds the files of a server: of all spaces, if the store has several.
+    fn server_folder(&self) -> PathBuf {
+        let shared = self.environment.store.as_ref();
+        shared.map_or_else(|| self.folder.clone(), |shared| self.home.join(shared.folder_name()))
+    }
+
+    /// The space whose rows it reads and writes.
+    pub fn space(&self) -> &rethread_model::Space {
+        self.space.space()
+    }
+
+    /// Whether it works in that space.
+    pub fn is_in_space(&self, space: &AuthorizedSpace) -> bool {
+        self.space == *space
+    }
+
+    /// The environment it was opened with.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Whether a store exists, which means that something was synced here before.

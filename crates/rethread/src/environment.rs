@@ -78,6 +78,7 @@ pub(crate) fn load(home: Option<PathBuf>, config_overrides: Vec<(String, String)
         rethread_home,
         binary: std::env::current_exe().ok(),
         store: None,
+        reads_only_threads: false,
         clock: clock()?,
         time_zone: zone(),
         cwd,

@@ -24,6 +24,9 @@ const MIN_ENTRIES_TO_COMMIT: u64 = 256;
 /// With more new entries a hook does not update the index; a sync or a search does, as they have more time.
 const MAX_ENTRIES_QUICK: u64 = 4_096;
 
+/// More missing entries than this are not counted.
+const MAX_LAG_COUNTED: u64 = 100_000;
+
 /// Wait between two attempts to find more to index.
 const IDLE_WAIT: Duration = Duration::from_millis(20);
 
@@ -74,6 +77,16 @@ impl IndexService<'_> {
             space if *space == Space::local() => self.engine.folder.join("index"),
             space => self.engine.folder.join(format!("index-{space}")),
         }
+    }
+
+    /// How many entries the index lacks; at most [`MAX_LAG_COUNTED`].
+    pub(crate) fn lag(self, store: &ReadStore) -> Result<u64, EngineError> {
+        Ok(match index_lag(&self.folder(), store, MAX_LAG_COUNTED)? {
+            IndexLag::None => 0,
+            IndexLag::Entries(entries) => entries,
+            // It will be built from the start.
+            IndexLag::Unusable(_) => store.count_changed_entries(0, MAX_LAG_COUNTED)?,
+        })
     }
 
     /// Updates the index if that takes only a moment, so that the next prompt finds it up to date.

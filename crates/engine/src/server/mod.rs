@@ -6,7 +6,9 @@ mod token;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
+use rethread_model::Space;
 use serde_json::Value;
 
 use crate::{EngineError, ServerService, home};
@@ -43,7 +45,7 @@ impl<'e> ServerService<'e> {
 
     /// The Unix socket where the server accepts processes of the same user.
     pub fn socket_path(self) -> PathBuf {
-        self.engine.folder.join("serve.sock")
+        self.engine.server_folder().join("serve.sock")
     }
 
     /// Writes the one-time sign-in link as an HTML redirect that only the user can read.
@@ -54,13 +56,46 @@ impl<'e> ServerService<'e> {
         Ok(path)
     }
 
+    /// Fails if the store cannot be used: its server cannot be reached, or its schema is another one, or missing.
+    pub fn check_store(self) -> Result<(), EngineError> {
+        self.engine.location().check_schema()?;
+        if self.engine.environment.store.is_some()
+            && let Some(store) = self.engine.reader()?
+        {
+            store.head()?;
+        }
+        Ok(())
+    }
+
+    /// Removes the files of spaces that were not used here for some time: they can be made again from the store.
+    pub fn remove_unused_spaces(self, age: Duration, is_open: &dyn Fn(&Space) -> bool) {
+        let Ok(folders) = std::fs::read_dir(self.engine.server_folder()) else { return };
+        for folder in folders.flatten() {
+            let space: Option<Space> = folder.file_name().to_str().and_then(|name| name.parse().ok());
+            let is_old = || {
+                let index = folder.path().join("index").metadata().and_then(|about| about.modified());
+                index.is_ok_and(|at| at.elapsed().is_ok_and(|elapsed| elapsed > age))
+            };
+            if space.is_some_and(|space| !is_open(&space)) && is_old() {
+                // What cannot be removed now is tried again later.
+                let _ = std::fs::remove_dir_all(folder.path());
+            }
+        }
+    }
+
+    /// How far the search index is behind the store. Searches read the rest from the store.
+    pub fn index_lag(self) -> Result<u64, EngineError> {
+        let Some(store) = self.engine.reader()? else { return Ok(0) };
+        self.engine.index().lag(&store)
+    }
+
     /// Detects changes of the store from now on.
     pub fn change_watcher(self) -> ChangeWatcher<'e> {
         ChangeWatcher::new(self.engine)
     }
 
     fn lock_path(self) -> PathBuf {
-        self.engine.folder.join("serve.lock")
+        self.engine.server_folder().join("serve.lock")
     }
 }
 

@@ -13,7 +13,7 @@ const TOKEN_BYTES: usize = 32;
 impl ServerService<'_> {
     /// The file that holds the token.
     pub fn token_path(self) -> PathBuf {
-        self.engine.folder.join("token")
+        self.engine.server_folder().join("token")
     }
 
     /// The API token. Created if there is none yet. A file that other users can read is rejected.

@@ -381,6 +381,9 @@ impl SyncService<'_> {
         if let Some(agent) = only {
             return vec![agent];
         }
+        if self.engine.environment.reads_only_threads {
+            return vec![Agent::Native];
+        }
         if !self.engine.settings().intake.enabled {
             return Vec::new();
         }

@@ -2,9 +2,11 @@
 
 use rethread_engine::{AuditRow, MemberRow, NewToken, SpaceRow, TokenRow};
 use rethread_model::{Access, AccessScope, MemberName, Space, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
+use super::schema::TimestampJson;
 
 /// All spaces.
 #[derive(Serialize)]
@@ -23,18 +25,21 @@ struct SpaceJson<'a> {
 }
 
 /// The members of a space.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct MemberListJson<'a> {
     schema: u8,
     members: Vec<MemberJson<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct MemberJson<'a> {
+    #[schemars(with = "String")]
     name: &'a MemberName,
     role: &'static str,
+    #[schemars(with = "TimestampJson")]
     created_at: Timestamp,
+    #[schemars(with = "Option<TimestampJson>")]
     revoked_at: Option<Timestamp>,
     requests_per_minute: Option<u64>,
     max_body_bytes: Option<u64>,
@@ -42,27 +47,32 @@ struct MemberJson<'a> {
 }
 
 /// The tokens of a space.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct TokenListJson<'a> {
     schema: u8,
     tokens: Vec<TokenJson<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TokenJson<'a> {
     id: &'a str,
+    #[schemars(with = "String")]
     member: &'a MemberName,
     scope: Vec<&'static str>,
     is_valid: bool,
+    #[schemars(with = "TimestampJson")]
     created_at: Timestamp,
+    #[schemars(with = "Option<TimestampJson>")]
     expires_at: Option<Timestamp>,
+    #[schemars(with = "Option<TimestampJson>")]
     revoked_at: Option<Timestamp>,
+    #[schemars(with = "Option<TimestampJson>")]
     last_used_at: Option<Timestamp>,
 }
 
 /// A token that was just issued.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct NewTokenJson<'a> {
     schema: u8,
     /// The token itself. It cannot be shown again.
@@ -72,17 +82,19 @@ pub(crate) struct NewTokenJson<'a> {
 }
 
 /// Events of the audit, newest first.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct AuditJson<'a> {
     schema: u8,
     events: Vec<AuditEventJson<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct AuditEventJson<'a> {
     number: u64,
+    #[schemars(with = "TimestampJson")]
     at: Timestamp,
     /// Null for admin commands and maintenance.
+    #[schemars(with = "Option<String>")]
     member: Option<&'a MemberName>,
     access: &'static str,
     target: &'a str,
@@ -91,7 +103,7 @@ struct AuditEventJson<'a> {
 }
 
 /// How long sessions are kept.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RetentionJson {
     schema: u8,

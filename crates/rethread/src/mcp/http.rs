@@ -9,13 +9,23 @@ use axum::http::{Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
+use rethread_model::Access;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use super::server::McpServer;
-use crate::serve::SharedState;
+use super::tools;
+use crate::failure::FailureKind;
+use crate::serve::{ApiError, Caller, SharedState};
+
+/// The tool that a request called. Travels as an extension of the response, to the audit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CalledTool {
+    pub(crate) name: &'static str,
+    pub(crate) access: Access,
+}
 
 /// The `/mcp` endpoint.
 pub(crate) fn routes(app: &SharedState) -> Router<SharedState> {
@@ -28,24 +38,42 @@ pub(crate) fn routes(app: &SharedState) -> Router<SharedState> {
     let make = move || Ok(memory.clone());
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
     // GET and DELETE are for MCP sessions, which are not offered.
-    let answer = move |State(_): State<SharedState>, parts: Parts, body: Bytes| async move {
-        if let Some(error) = check_request(&body) {
-            return error;
+    let answer = move |State(app): State<SharedState>, parts: Parts, body: Bytes| async move {
+        let called = match check_request(&body) {
+            Ok(message) => called_tool(&app, &message),
+            Err(error) => return *error,
+        };
+        if let Some(tool) = called
+            && !parts.extensions.get::<Caller>().is_some_and(|caller| caller.allows(tool.access))
+        {
+            let message = format!("this token has no {} access", tool.access.as_str());
+            return ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message).into_response();
         }
         let request = Request::from_parts(parts, Body::from(body));
-        service.oneshot(request).await.unwrap_or_else(|never| match never {}).map(Body::new)
+        let mut answer = service.oneshot(request).await.unwrap_or_else(|never| match never {}).map(Body::new);
+        if let Some(tool) = called {
+            answer.extensions_mut().insert(tool);
+        }
+        answer
     };
     Router::new().route("/mcp", post(answer))
 }
 
-/// The error for a body that is not a JSON-RPC request; the library would report a wrong content type.
-fn check_request(body: &[u8]) -> Option<Response> {
+/// The tool that a request calls; `None` for other requests and unknown tools.
+fn called_tool(app: &SharedState, message: &Value) -> Option<CalledTool> {
+    let name = (message["method"] == "tools/call").then(|| message["params"]["name"].as_str()).flatten()?;
+    let tool = tools::find(name)?;
+    Some(CalledTool { name: tool.name(), access: tool.access(app.may_ask_a_model()) })
+}
+
+/// Parses a JSON-RPC request, or answers why it is none; the library would report a wrong content type.
+fn check_request(body: &[u8]) -> Result<Value, Box<Response>> {
     let refused = |code: i32, message: &str| {
         let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});
-        Some((StatusCode::BAD_REQUEST, Json(error)).into_response())
+        Err(Box::new((StatusCode::BAD_REQUEST, Json(error)).into_response()))
     };
     match serde_json::from_slice::<Value>(body) {
-        Ok(Value::Object(_)) => None,
+        Ok(message @ Value::Object(_)) => Ok(message),
         Ok(_) => refused(-32600, "request must be one JSON object; batches are not supported"),
         Err(error) => refused(-32700, &format!("request body is not valid JSON: {error}")),
     }

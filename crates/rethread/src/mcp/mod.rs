@@ -12,5 +12,5 @@ mod stdio;
 mod tools;
 mod unavailable;
 
-pub(crate) use http::routes;
+pub(crate) use http::{CalledTool, routes};
 pub(crate) use stdio::run;

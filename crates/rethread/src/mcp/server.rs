@@ -143,7 +143,7 @@ impl ServerHandler for McpServer {
         // The HTTP server has other clients: wait for a permit without holding a thread.
         let _permit = match &self.host {
             EngineHost::Process(_) => None,
-            EngineHost::Server(app) => app.limits.acquire_tool().await,
+            EngineHost::Server(app) => app.server.limits.acquire_tool().await,
         };
         let output = tokio::task::spawn_blocking(call).await.unwrap_or_else(|_| ToolOutput::internal_error());
         let content = vec![ContentBlock::text(output.text)];

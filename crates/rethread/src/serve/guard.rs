@@ -1,22 +1,29 @@
 //! Checks every request before any work is done.
 //!
-//! In this order: the `Host` (a page elsewhere may point its own name at us), the origin, the credentials, and the
-//! content type of the body. Rejected requests get the reason and are logged.
+//! In this order: the `Host` (a page elsewhere may point its own name at us), the origin, the credentials, the content
+//! type of the body, and the limits of the member. Rejected requests get the reason and are logged.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, to_bytes};
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use rethread_model::clip;
+use rethread_engine::AuditEvent;
+use rethread_model::{Access, clip};
 
+use super::access::AnsweredRoute;
+use super::caller::{AuthMethod, Caller};
+use super::node::{Node, RequestSpace};
+use super::sign_in::Visitor;
 use super::state::wait_until_true;
-use super::{ApiError, ServerState, SharedState};
+use super::{ApiError, ServerState, sign_in};
 use crate::failure::FailureKind;
+use crate::mcp::CalledTool;
 use crate::web;
 
 /// Largest request body in bytes.
@@ -33,40 +40,78 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SameUser;
 
-/// How a request was authenticated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AuthMethod {
-    Token,
-    Cookie,
-    SameUser,
-}
+/// How many items an answer lists, for the audit. Travels as an extension of the response.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ItemCount(pub(super) u64);
 
 /// Runs a request if it passes all checks, otherwise returns the error.
-pub(super) async fn guard(State(app): State<SharedState>, request: Request, next: Next) -> Response {
+pub(super) async fn guard(State(node): State<Arc<Node>>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let method = request.method().clone();
-    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let is_open = is_public(&method, request.uri().path());
+    let is_open = node.is_public(&method, request.uri().path());
     let is_person = accepts_html(&request);
-    let checked = check(&app, &request, is_open);
+    let checked = match check_origin(&node, &request) {
+        Ok(is_own_origin) => sign_in::authenticate(&node, request.headers(), is_same_user(&request))
+            .await
+            .and_then(|visitor| check_visitor(&node, &request, visitor.as_ref(), is_own_origin).map(|()| visitor)),
+        Err(error) => Err(error),
+    };
     let is_let_in = checked.is_ok();
+    let mut caller = None;
     let mut answer = match checked {
-        // Unauthenticated requests must not send a body.
-        Ok(()) if is_open => catch_panic(next.run(request.map(|_| Body::empty()))).await,
-        Ok(()) => match read_body(&app, request).await {
-            Ok(request) => catch_panic(next.run(request)).await,
-            Err(error) => error.into_response(),
-        },
+        Ok(visitor) => {
+            caller = visitor.and_then(|visitor| admit(&mut request, visitor));
+            let has_form = is_open && method == Method::POST;
+            match read_body(&node, &caller, request, is_open && !has_form).await {
+                Ok(request) => catch_panic(next.run(request)).await,
+                Err(error) => error.into_response(),
+            }
+        }
         Err(error) => error.into_response(),
     };
+    let took = began.elapsed();
+    let route = answer.extensions().get::<AnsweredRoute>().cloned();
+    if let Some((caller, space)) = &caller {
+        record(&space.0.0.app, caller, &method, route.as_ref(), &answer);
+    }
     if is_person {
-        answer = web::error_as_page(answer, is_let_in);
+        answer = web::error_as_page(answer, is_let_in, node.context.is_shared);
     }
     add_security_headers(answer.headers_mut());
-    if is_let_in || app.limits.should_log_refusal(began) {
-        log_request(&app, &method, route.as_deref(), answer.status(), began.elapsed());
+    let path = route.as_ref().map(|route| route.path.as_str());
+    node.context.metrics.count_request(&method, path, answer.status().as_u16(), took);
+    if is_let_in || node.context.limits.should_log_refusal(began) {
+        let app = caller.as_ref().map_or_else(|| node.spaces.own(), |(_, space)| &space.0.0.app);
+        log_request(app, &method, path, answer.status(), took);
     }
     answer
+}
+
+/// Tells the handlers who makes the request, and returns it with its space.
+fn admit(request: &mut Request, visitor: Visitor) -> Option<(Caller, RequestSpace)> {
+    let Visitor { caller, space, .. } = visitor;
+    request.extensions_mut().insert(caller.clone());
+    let space = RequestSpace(Arc::new(space?));
+    request.extensions_mut().insert(space.clone());
+    Some((caller, space))
+}
+
+/// Adds what a member did to the audit.
+fn record(app: &ServerState, caller: &Caller, method: &Method, route: Option<&AnsweredRoute>, answer: &Response) {
+    let Some(signed_in) = caller.signed_in() else { return };
+    let path = route.map_or("none", |route| route.path.as_str());
+    let tool = answer.extensions().get::<CalledTool>();
+    let target = match tool {
+        Some(tool) => format!("{method} {path} {}", tool.name),
+        None => format!("{} {path}", clip(method.as_str(), MAX_METHOD_CHARS)),
+    };
+    let access = tool.map(|tool| tool.access).or(route.map(|route| route.access)).unwrap_or(Access::Read);
+    let items = answer.extensions().get::<ItemCount>().map_or(1, |count| count.0);
+    let items = if answer.status().is_success() { items } else { 0 };
+    let at = app.engine.now();
+    let member = Some(signed_in.member.clone());
+    let event = AuditEvent { at, member, access, target, items, status: answer.status().as_u16() };
+    app.audit.add(event, &signed_in.token_id);
 }
 
 /// The response, or 500 after a panic. A panic must not affect other requests.
@@ -79,9 +124,16 @@ async fn catch_panic(answering: impl Future<Output = Response>) -> Response {
     .await
 }
 
-/// The sign-in page and the static files, which contain no data of the user.
-fn is_public(method: &Method, path: &str) -> bool {
-    method == Method::GET && (path == "/login" || path.starts_with("/static/"))
+impl Node {
+    /// The sign-in page and the static files, which contain no data of the user.
+    fn is_public(&self, method: &Method, path: &str) -> bool {
+        match *method {
+            Method::GET if path == "/api/health" => self.context.is_shared,
+            Method::GET => path == "/login" || path.starts_with("/static/"),
+            Method::POST => path == "/login" && self.context.is_shared,
+            _ => false,
+        }
+    }
 }
 
 /// Whether a browser navigates to a page, as opposed to an API client.
@@ -93,52 +145,81 @@ fn accepts_html(request: &Request) -> bool {
         && accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
-fn check(app: &ServerState, request: &Request, is_open: bool) -> Result<(), ApiError> {
+/// Checks where a request comes from. Returns whether it comes from a page of this server.
+fn check_origin(node: &Node, request: &Request) -> Result<bool, ApiError> {
     let headers = request.headers();
-    let is_same_user = request.extensions().get::<SameUser>().is_some();
     let host = requested_host(request);
-    if !is_same_user
-        && !host.is_some_and(|host| {
-            is_allowed_host(&app.allowed_hosts, host) || is_allowed_host(&app.engine.settings().serve.hosts, host)
-        })
-    {
+    if !is_same_user(request) && !host.is_some_and(|host| node.is_allowed_host(host)) {
         let error = ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, "host not allowed");
         return Err(error.hint("add the name to serve.hosts in the config"));
     }
     let is_own_origin =
-        single_header(headers, &header::ORIGIN).is_some_and(|origin| is_own_origin(origin, host, app.is_tls));
+        single_header(headers, &header::ORIGIN).is_some_and(|origin| is_own_origin(origin, host, node.context.is_tls));
     if headers.contains_key(header::ORIGIN) && !is_own_origin {
-        let message = "cross-origin request rejected";
-        return Err(ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message));
+        return Err(cross_origin("cross-origin request rejected"));
     }
-    let proof = authenticate(app, headers, is_same_user);
-    if proof.is_none() && !is_open {
-        return Err(unauthorized());
+    Ok(is_own_origin)
+}
+
+/// Checks what else a request needs, once it is known who makes it.
+fn check_visitor(
+    node: &Node,
+    request: &Request,
+    visitor: Option<&Visitor>,
+    is_own_origin: bool,
+) -> Result<(), ApiError> {
+    let (method, headers) = (request.method(), request.headers());
+    if visitor.is_none() && !node.is_public(method, request.uri().path()) {
+        return Err(sign_in::unauthorized(node));
     }
+    let is_by_cookie = visitor.is_some_and(|visitor| visitor.method == AuthMethod::Cookie);
     // Browsers send a cookie to all ports of a host, so pages of other servers there could use it. Sec-Fetch-Site
     // reveals those.
     let asked_by = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-    if proof == Some(AuthMethod::Cookie) && asked_by.is_some_and(|by| by != b"same-origin" && by != b"none") {
-        let message = "cross-origin request rejected";
-        return Err(ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message));
+    if is_by_cookie && asked_by.is_some_and(|by| by != b"same-origin" && by != b"none") {
+        return Err(cross_origin("cross-origin request rejected"));
     }
+    let is_form = is_form(method, request.uri().path());
     // Browsers send Origin with every write and every socket. Without it the request is not from our page.
-    let needs_origin = !request.method().is_safe() || headers.contains_key(header::UPGRADE);
-    if proof == Some(AuthMethod::Cookie) && needs_origin && !is_own_origin {
-        let message = "writes with a cookie must come from this server's own pages";
-        return Err(ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message));
+    let needs_origin = !method.is_safe() || headers.contains_key(header::UPGRADE);
+    if (is_by_cookie || is_form) && needs_origin && !is_own_origin {
+        return Err(cross_origin("writes with a cookie must come from this server's own pages"));
     }
-    if matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH) && !is_json(headers) {
+    if matches!(*method, Method::POST | Method::PUT | Method::PATCH) && !is_form && !is_json(headers) {
         let message = "request body must be JSON";
         let error = ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, FailureKind::BadRequest, message);
         return Err(error.hint("send it with Content-Type: application/json"));
     }
+    if let Some(signed_in) = visitor.and_then(|visitor| visitor.caller.signed_in()) {
+        node.context.member_usage.count_request(signed_in, node.spaces.own().engine.now())?;
+    }
     Ok(())
 }
 
-fn unauthorized() -> ApiError {
-    let error = ApiError::new(StatusCode::UNAUTHORIZED, FailureKind::Unauthorized, "missing or invalid token");
-    error.hint("send `Authorization: Bearer TOKEN` (`rethread token` prints it), or run `rethread open`")
+fn is_same_user(request: &Request) -> bool {
+    request.extensions().get::<SameUser>().is_some()
+}
+
+/// The forms of the sign-in page.
+fn is_form(method: &Method, path: &str) -> bool {
+    *method == Method::POST && (path == "/login" || path == "/logout")
+}
+
+fn cross_origin(message: &str) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message)
+}
+
+impl Node {
+    fn is_allowed_host(&self, host: &str) -> bool {
+        is_allowed_host(&self.context.allowed_hosts, host)
+            || is_allowed_host(&self.spaces.own().engine.settings().serve.hosts, host)
+    }
+}
+
+/// Whether a page that was loaded with TLS sent the request: the server, or a proxy before it, has TLS.
+pub(super) fn is_from_https(headers: &HeaderMap) -> bool {
+    let origin = single_header(headers, &header::ORIGIN).and_then(|origin| origin.to_str().ok());
+    origin.is_some_and(|origin| origin.starts_with("https://"))
 }
 
 /// The `Host` of the request, with its port. `None` if it differs from the request target.
@@ -149,7 +230,7 @@ fn requested_host(request: &Request) -> Option<&str> {
 }
 
 /// A header that occurs exactly once. Given twice it may be an attack: a proxy may have checked the other one.
-fn single_header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
+pub(super) fn single_header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
     let mut values = headers.get_all(name).iter();
     let first = values.next();
     first.filter(|_| values.next().is_none())
@@ -176,59 +257,54 @@ fn is_own_origin(origin: &HeaderValue, host: Option<&str>, is_secure: bool) -> b
     rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host))
 }
 
-fn authenticate(app: &ServerState, headers: &HeaderMap, is_same_user: bool) -> Option<AuthMethod> {
-    // An Authorization header decides alone: a wrong token is not rescued by a valid cookie.
-    if headers.contains_key(header::AUTHORIZATION) {
-        let shown = single_header(headers, &header::AUTHORIZATION)?;
-        let (scheme, token) = shown.to_str().ok()?.split_once(' ')?;
-        let is_right =
-            scheme.eq_ignore_ascii_case("bearer") && app.credentials.is_valid_token(&app.engine, token.trim());
-        return is_right.then_some(AuthMethod::Token);
-    }
-    if is_same_user {
-        return Some(AuthMethod::SameUser);
-    }
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut cookies = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let is_cookie = cookies.any(|(name, value)| {
-        name == app.credentials.cookie_name() && app.credentials.is_valid_cookie(&app.engine, value)
-    });
-    is_cookie.then_some(AuthMethod::Cookie)
-}
-
 fn is_json(headers: &HeaderMap) -> bool {
     let named = single_header(headers, &header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = named.and_then(|named| named.split(';').next()).map(str::trim);
     kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"))
 }
 
-/// Reads the whole body, within the size and time limits.
-async fn read_body(app: &ServerState, request: Request) -> Result<Request, ApiError> {
+/// Reads the whole body, within the limits of size and time. A request without credentials may not have one.
+async fn read_body(
+    node: &Node,
+    caller: &Option<(Caller, RequestSpace)>,
+    request: Request,
+    is_ignored: bool,
+) -> Result<Request, ApiError> {
+    let (parts, body) = request.into_parts();
+    if is_ignored {
+        return Ok(Request::from_parts(parts, Body::empty()));
+    }
+    let signed_in = caller.as_ref().and_then(|(caller, _)| caller.signed_in());
+    let limit = signed_in.and_then(|signed_in| signed_in.limits.max_body_bytes);
+    let limit = limit.map_or(MAX_BODY_BYTES, |limit| MAX_BODY_BYTES.min(limit as usize));
     let too_large = || {
-        let message = format!("request body is larger than {} MiB", MAX_BODY_BYTES >> 20);
+        let size = if limit < 1 << 20 { format!("{limit} bytes") } else { format!("{} MiB", limit >> 20) };
+        let message = format!("request body is larger than {size}");
         ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, FailureKind::TooLarge, message)
     };
-    let (parts, body) = request.into_parts();
     let announced = parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|length: usize| length > MAX_BODY_BYTES) {
+    if announced.is_some_and(|length: usize| length > limit) {
         return Err(too_large());
     }
-    let mut ending = app.shutdown.subscribe();
+    let mut ending = node.context.shutdown.subscribe();
     let read = tokio::select! {
         biased;
-        read = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, MAX_BODY_BYTES)) => read,
+        read = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, limit)) => read,
         // Shutdown does not wait for bodies.
         () = wait_until_true(&mut ending) => return Err(ApiError::shutting_down()),
     };
-    match read {
-        Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
-        Ok(Err(_)) => Err(too_large()),
-        Err(_) => Err(ApiError::new(
-            StatusCode::REQUEST_TIMEOUT,
-            FailureKind::BadRequest,
-            "request body did not arrive in time",
-        )),
+    let bytes = match read {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(_)) => return Err(too_large()),
+        Err(_) => {
+            let message = "request body did not arrive in time";
+            return Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, FailureKind::BadRequest, message));
+        }
+    };
+    if let Some(signed_in) = signed_in {
+        node.context.member_usage.count_bytes(signed_in, bytes.len() as u64, node.spaces.own().engine.now())?;
     }
+    Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
 /// Adds security headers to every response.
@@ -254,8 +330,8 @@ fn log_request(app: &ServerState, method: &Method, route: Option<&str>, status: 
     let is_safe = method.is_safe();
     // A client may send any method, of any length.
     let method = clip(method.as_str(), MAX_METHOD_CHARS);
-    if app.is_verbose {
-        app.printer.note_line(&format!("{method} {route} {} {} ms", status.as_u16(), took.as_millis()));
+    if app.server.is_verbose {
+        app.server.printer.note_line(&format!("{method} {route} {} {} ms", status.as_u16(), took.as_millis()));
     }
     if is_safe && status.as_u16() < 400 {
         return;

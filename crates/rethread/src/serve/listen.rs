@@ -23,13 +23,11 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 
-use super::admission::ConcurrencyLimits;
-use super::credentials::Credentials;
 use super::guard::SameUser;
-use super::live::{EventHub, PendingThreadSyncs, TurnQueue};
+use super::node::{Node, router};
 use super::state::{MAX_WEBSOCKETS, wait_until_true};
 use super::tls::{self, Tls};
-use super::{ServerState, SharedState, publish_changes, router};
+use super::{ServerContext, ServerState, maintenance};
 use crate::cli::serve::ServeArgs;
 use crate::commands::{CommandContext, Exit};
 use crate::failure::{Failure, FailureKind};
@@ -68,11 +66,10 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
     if request.migrate {
         migrate(context)?;
     }
-    if let Some(shared) = &context.environment.store {
-        shared.location.check_schema().map_err(rethread_engine::EngineError::from)?;
-    }
+    let context = &for_serving(context);
     let engine = context.engine()?;
     let config = listen_config(&engine, request)?;
+    engine.server().check_store()?;
     let mut lock = engine.server().lock()?;
     raise_file_limit();
     let stop = Arc::new(AtomicBool::new(false));
@@ -81,20 +78,10 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
         signal_hook::flag::register_conditional_shutdown(*signal, 128 + *signal, Arc::clone(&stop))?;
         signal_hook::flag::register(*signal, Arc::clone(&stop))?;
     }
-    let app = Arc::new(ServerState {
-        credentials: Credentials::new(&engine)?,
-        allowed_hosts: config.hosts.clone(),
-        is_tls: config.tls.is_some(),
-        events: EventHub::default(),
-        turns: TurnQueue::new(&engine.settings().serve),
-        thread_syncs: PendingThreadSyncs::default(),
-        limits: ConcurrencyLimits::default(),
-        socket_permits: Arc::new(Semaphore::new(MAX_WEBSOCKETS)),
-        shutdown: watch::Sender::new(false),
-        is_verbose: context.printer.verbosity() > 0,
-        printer: context.printer,
-        engine,
-    });
+    engine.location().start_listening();
+    let server = ServerContext::new(&engine, context.printer, config.hosts.clone(), config.tls.is_some())?;
+    let node = Arc::new(Node::new(Arc::new(server), engine));
+    let app = Arc::clone(node.spaces.own());
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(MAX_BLOCKING_THREADS).build()?;
     runtime.block_on(async {
@@ -102,8 +89,8 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
         let announced = announcement(context, request, &app, &config, &open)?;
         lock.publish_info(&serde_json::json!({"pid": std::process::id(), "url": announced.url}))?;
         announce(context, request, &announced)?;
-        let reading = start_background_threads(context, request, &app, &stop);
-        serve(&app, open, config.tls, &stop).await;
+        let reading = start_background_threads(context, request, &node, &stop);
+        serve(&node, open, config.tls, &stop).await;
         for thread in reading {
             drop(thread.join());
         }
@@ -111,9 +98,17 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
     })?;
     // Calls that still wait for a disk or a model are abandoned now.
     runtime.shutdown_timeout(STOP_TIMEOUT);
+    node.store_audit();
     let _ = std::fs::remove_file(app.engine.server().socket_path());
     context.printer.note_line("stopped");
     Ok(Exit::Done)
+}
+
+/// A node in front of a shared store reads no transcripts of its own machine: they are not the members'.
+fn for_serving(context: &CommandContext) -> CommandContext {
+    let mut context = context.clone();
+    context.environment.reads_only_threads = context.environment.store.is_some();
+    context
 }
 
 /// Creates or updates the schema of the store. Only on request: nodes of the version before cannot use the new one.
@@ -197,7 +192,7 @@ fn announcement(
     let url = format!("{scheme}://{}:{}", host_name(address.ip()), address.port());
     // Output that is not a terminal may be a log that others can read: no link there.
     let link = if request.json.json || context.printer.is_read() {
-        Some(app.credentials.new_link(&app.engine)?)
+        Some(app.server.credentials.new_link(&app.engine)?)
     } else {
         None
     };
@@ -222,16 +217,16 @@ fn announce(context: &CommandContext, request: &ServeArgs, announced: &json::Ser
     Ok(())
 }
 
-/// Starts the threads that watch transcripts and publish changes made by other processes.
+/// Starts the threads that watch transcripts and do the work beside requests.
 fn start_background_threads(
     context: &CommandContext,
     request: &ServeArgs,
-    app: &SharedState,
+    node: &Arc<Node>,
     stop: &Arc<AtomicBool>,
 ) -> Vec<std::thread::JoinHandle<()>> {
-    let (listening, ended) = (Arc::clone(app), Arc::clone(stop));
-    let mut threads = vec![std::thread::spawn(move || publish_changes(&listening, &ended))];
-    if !request.no_watch {
+    let (working, ended) = (Arc::clone(node), Arc::clone(stop));
+    let mut threads = vec![std::thread::spawn(move || maintenance::run(&working, &ended))];
+    if !request.no_watch && !node.context.is_shared {
         let (context, ended) = (context.clone(), Arc::clone(stop));
         threads.push(std::thread::spawn(move || watch_transcripts(&context, &ended)));
     }
@@ -263,32 +258,38 @@ fn watch_transcripts(context: &CommandContext, stop: &AtomicBool) {
 }
 
 /// Accepts connections until shutdown, then waits for running work.
-async fn serve(app: &SharedState, open: Listeners, tls: Option<Tls>, stop: &Arc<AtomicBool>) {
+async fn serve(node: &Arc<Node>, open: Listeners, tls: Option<Tls>, stop: &Arc<AtomicBool>) {
     let places = ConnectionLimits::default();
-    tokio::spawn(forward_stop_flag(Arc::clone(app), Arc::clone(stop)));
-    accept_connections(app, &open, tls.as_ref(), &places).await;
+    tokio::spawn(forward_stop_flag(Arc::clone(&node.context), Arc::clone(stop)));
+    accept_connections(node, &open, tls.as_ref(), &places).await;
     drop(open);
-    app.turns.close();
-    let grace = Duration::from_secs(app.engine.settings().serve.grace_seconds);
+    let spaces = node.spaces.all();
+    spaces.iter().for_each(|space| space.app.turns.close());
+    let grace = Duration::from_secs(node.spaces.own().engine.settings().serve.grace_seconds);
     let until = Instant::now() + grace;
-    if timeout_at(until, app.turns.wait_until_idle()).await.is_err() {
-        app.turns.stop_all();
-        let _ = timeout(STOP_TIMEOUT, app.turns.wait_until_idle()).await;
+    for space in &spaces {
+        if timeout_at(until, space.app.turns.wait_until_idle()).await.is_err() {
+            space.app.turns.stop_all();
+        }
     }
-    app.turns.signal_done();
+    let stopped = Instant::now() + STOP_TIMEOUT;
+    for space in &spaces {
+        let _ = timeout_at(stopped, space.app.turns.wait_until_idle()).await;
+        space.app.turns.signal_done();
+    }
     // All permits are free again once the last connection is closed.
     let until = until.max(Instant::now() + CLOSE_TIMEOUT);
     let _ = timeout_at(until, places.tcp.acquire_many(MAX_TCP_CONNECTIONS as u32)).await;
     let _ = timeout_at(until, places.unix.acquire_many(MAX_UNIX_CONNECTIONS as u32)).await;
-    let _ = timeout(CLOSE_TIMEOUT, app.socket_permits.acquire_many(MAX_WEBSOCKETS as u32)).await;
+    let _ = timeout(CLOSE_TIMEOUT, node.context.socket_permits.acquire_many(MAX_WEBSOCKETS as u32)).await;
 }
 
 /// Signal handlers can only set a flag. This task forwards it to everything that awaits shutdown.
-async fn forward_stop_flag(app: SharedState, stop: Arc<AtomicBool>) {
+async fn forward_stop_flag(server: Arc<ServerContext>, stop: Arc<AtomicBool>) {
     while !stop.load(Ordering::Relaxed) {
         sleep(STOP_POLL).await;
     }
-    app.shutdown.send_replace(true);
+    server.shutdown.send_replace(true);
 }
 
 /// One permit for each connection, network and Unix socket counted separately.
@@ -304,33 +305,34 @@ impl Default for ConnectionLimits {
     }
 }
 
-async fn accept_connections(app: &SharedState, open: &Listeners, tls: Option<&Tls>, places: &ConnectionLimits) {
-    let router = router(app);
+async fn accept_connections(node: &Arc<Node>, open: &Listeners, tls: Option<&Tls>, places: &ConnectionLimits) {
+    let router = router(node);
     let ours = router.clone().layer(axum::Extension(SameUser));
     let own = rustix::process::geteuid().as_raw();
+    let server = &node.context;
     let serve_remote = |stream: TcpStream, permit| {
         let _ = stream.set_nodelay(true);
-        tokio::spawn(serve_tcp(stream, tls.cloned(), router.clone(), app.shutdown.subscribe(), permit));
+        tokio::spawn(serve_tcp(stream, tls.cloned(), router.clone(), server.shutdown.subscribe(), permit));
     };
     let serve_local = |stream: UnixStream, permit| {
         if stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0) {
-            tokio::spawn(serve_connection(stream, ours.clone(), app.shutdown.subscribe(), permit));
+            tokio::spawn(serve_connection(stream, ours.clone(), server.shutdown.subscribe(), permit));
         }
     };
     tokio::join!(
-        accept_loop(app, &places.tcp, async || open.tcp.accept().await.map(|(stream, _)| stream), serve_remote),
-        accept_loop(app, &places.unix, async || open.unix.accept().await.map(|(stream, _)| stream), serve_local),
+        accept_loop(server, &places.tcp, async || open.tcp.accept().await.map(|(stream, _)| stream), serve_remote),
+        accept_loop(server, &places.unix, async || open.unix.accept().await.map(|(stream, _)| stream), serve_local),
     );
 }
 
 /// Accepts connections, at most as many as there are permits, until shutdown.
 async fn accept_loop<S>(
-    app: &ServerState,
+    server: &ServerContext,
     permits: &Arc<Semaphore>,
     accept: impl AsyncFn() -> std::io::Result<S>,
     handle: impl Fn(S, OwnedSemaphorePermit),
 ) {
-    let mut ending = app.shutdown.subscribe();
+    let mut ending = server.shutdown.subscribe();
     loop {
         // Shutdown must also work while all permits are taken.
         let permit = tokio::select! {

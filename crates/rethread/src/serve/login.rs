@@ -1,4 +1,6 @@
-//! Browser sign-in: exchanges a one-time link for a cookie that only our own pages send.
+//! Browser sign-in on a single machine: exchanges a one-time link for a cookie that only our own pages send.
+
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{RawQuery, State};
@@ -8,14 +10,16 @@ use axum::routing::get;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::access::RouteAccess;
 use super::credentials::COOKIE_LIFETIME;
+use super::node::Node;
 use super::route::{ApiResult, NoParams, decode_query};
-use super::{ApiResponse, Route, ServerState, SharedState};
+use super::{ApiResponse, Route, ServerState};
 use crate::json::SCHEMA;
 use crate::web;
 
 /// The page that a login link opens.
-pub(super) fn routes() -> Router<SharedState> {
+pub(super) fn routes() -> Router<Arc<Node>> {
     Router::new().route("/login", get(login))
 }
 
@@ -23,6 +27,7 @@ pub(super) fn routes() -> Router<SharedState> {
 pub(super) fn api_route() -> Route {
     let about = "Create a one-time sign-in code. Open /login?code=CODE within ten minutes to sign a browser in.";
     Route::with_body::<NoParams, LoginCodeJson>(axum::http::Method::POST, "/api/links", about, new_link)
+        .for_callers(RouteAccess::LocalOnly)
         .with_status(StatusCode::CREATED)
 }
 
@@ -40,17 +45,20 @@ struct LoginParams {
 }
 
 fn new_link(app: &ServerState, _: NoParams) -> ApiResult {
-    ApiResponse::created(&LoginCodeJson { schema: SCHEMA, code: app.credentials.new_link(&app.engine)? })
+    ApiResponse::created(&LoginCodeJson { schema: SCHEMA, code: app.server.credentials.new_link(&app.engine)? })
 }
 
 /// Signs a browser in. The next page is opened by a meta refresh instead of a redirect: browsers withhold a strict
 /// cookie from a redirect chain that started on another site.
-async fn login(State(app): State<SharedState>, RawQuery(query): RawQuery) -> Response {
+async fn login(State(node): State<Arc<Node>>, RawQuery(query): RawQuery) -> Response {
+    if node.context.is_shared {
+        return Html(web::member_sign_in_page(false)).into_response();
+    }
     let LoginParams { code } = decode_query(query.as_deref()).unwrap_or_default();
-    let cookie =
-        if app.credentials.redeem_link(&app.engine, &code) { app.credentials.new_cookie(&app.engine) } else { None };
+    let (credentials, engine) = (&node.context.credentials, &node.spaces.own().engine);
+    let cookie = if credentials.redeem_link(engine, &code) { credentials.new_cookie(engine) } else { None };
     let cookie = cookie.and_then(|cookie| {
-        HeaderValue::try_from(cookie_header(app.credentials.cookie_name(), &cookie, app.is_tls)).ok()
+        HeaderValue::try_from(cookie_header(credentials.cookie_name(), &cookie, node.context.is_tls)).ok()
     });
     match cookie {
         Some(cookie) => ([(header::SET_COOKIE, cookie)], Html(web::signed_in_page())).into_response(),

@@ -80,6 +80,7 @@ fn build(rows: Vec<Route>) -> Value {
         "tags": [
             {"name": "Sessions", "description": "Agent sessions and Rethread's own threads."},
             {"name": "Memory", "description": "Search, facts, fixes, decisions and workflows."},
+            {"name": "Members", "description": "Members, tokens, audit and retention of a space. For its admins."},
             {"name": "Server", "description": "Status, health, usage and sync."},
             {"name": "Live", "description": "Events, WebSocket and MCP."},
         ],
@@ -88,7 +89,7 @@ fn build(rows: Vec<Route>) -> Value {
             "schemas": schemas,
             "responses": error_responses(&error),
             "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "description": "The token that `rethread token` prints."},
+                "bearer": {"type": "http", "scheme": "bearer", "description": "The token that `rethread token` prints; on a server of a team, the token of a member."},
             },
         },
     })
@@ -135,6 +136,11 @@ fn operation(row: &Route, inputs: &mut SchemaGenerator, outputs: &mut SchemaGene
             "name": "id", "in": "path", "required": true, "description": "Session id (ULID).",
             "schema": {"type": "string", "pattern": "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"},
         }));
+    }
+    let names = [("name", "Name of the member.", "^[a-z0-9-]{1,64}$"), ("token", "Id of the token.", "^[0-9a-f]{12}$")];
+    for (name, about, pattern) in names.into_iter().filter(|(name, ..)| row.path.contains(&format!("{{{name}}}"))) {
+        let schema = json!({"type": "string", "pattern": pattern});
+        parameters.push(json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema}));
     }
     let takes = (row.request_schema)(inputs);
     let has_body = takes_body(&row.method);
@@ -257,6 +263,7 @@ fn operation_id(row: &Route) -> String {
 fn tag(path: &str) -> &'static str {
     match path.trim_start_matches("/api/").split('/').next() {
         Some("sessions") => "Sessions",
+        Some("members" | "tokens" | "audit" | "retention") => "Members",
         Some("links" | "usage" | "sync" | "status" | "doctor" | "health" | "openapi.json") => "Server",
         _ => "Memory",
     }

@@ -9,11 +9,14 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
-use rethread_model::SessionId;
+use rethread_model::{Access, SessionId};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::access::RouteAccess;
+use super::audit::count_items;
+use super::guard::ItemCount;
 use super::{ApiError, ServerState, SharedState, query};
 use crate::failure::FailureKind;
 use crate::json;
@@ -39,6 +42,8 @@ pub(crate) struct Route {
     pub(crate) other_responses: Vec<(StatusCode, SchemaFn)>,
     /// Error statuses beyond those that every route can return.
     pub(crate) error_statuses: &'static [StatusCode],
+    /// Who may use it. By default readers a GET, writers everything else.
+    pub(super) access: RouteAccess,
     handler: MethodRouter<SharedState>,
 }
 
@@ -93,9 +98,10 @@ impl IntoResponse for ApiResponse {
             return self.status.into_response();
         }
         let kind = [(header::CONTENT_TYPE, "application/json")];
+        let items = axum::Extension(ItemCount(count_items(&self.body)));
         match self.location {
-            Some(location) => (self.status, kind, [(header::LOCATION, location)], self.body).into_response(),
-            None => (self.status, kind, self.body).into_response(),
+            Some(location) => (self.status, kind, items, [(header::LOCATION, location)], self.body).into_response(),
+            None => (self.status, kind, items, self.body).into_response(),
         }
     }
 }
@@ -183,7 +189,9 @@ impl Route {
             if method == Method::GET { T::json_schema } else { SchemaGenerator::subschema_for::<T> };
         let response_schema: SchemaFn = SchemaGenerator::subschema_for::<A>;
         let error_statuses: &[StatusCode] = if path.contains("{id}") { &[StatusCode::NOT_FOUND] } else { &[] };
+        let access = if method == Method::GET { Access::Read } else { Access::Write };
         Self {
+            access: RouteAccess::Needs(access),
             method,
             path,
             description,
@@ -194,6 +202,11 @@ impl Route {
             error_statuses,
             handler,
         }
+    }
+
+    /// Sets who may use it.
+    pub(super) fn for_callers(self, access: RouteAccess) -> Self {
+        Self { access, ..self }
     }
 
     /// Sets the status on success.

@@ -10,7 +10,7 @@ use axum::routing::get;
 use sha2::{Digest, Sha256};
 
 use crate::failure::FailureKind;
-use crate::serve::{ApiError, SharedState};
+use crate::serve::ApiError;
 
 /// An embedded file; its version is a hash of the content.
 struct StaticAsset {
@@ -35,7 +35,7 @@ static ASSETS: LazyLock<[StaticAsset; 4]> = LazyLock::new(|| {
 });
 
 /// The static files. They need no credentials, as they contain no data of the user.
-pub(super) fn routes() -> Router<SharedState> {
+pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new().route("/static/{name}", get(file))
 }
 

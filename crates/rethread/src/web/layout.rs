@@ -68,11 +68,11 @@ impl WebPage {
         Self { is_live: true, session: Some(session), ..self }
     }
 
-    /// The complete HTML document.
-    pub(super) fn into_string(self, now: Timestamp) -> String {
+    /// The complete HTML document, with the names of the member and the space, if a member is signed in.
+    pub(super) fn into_string(self, now: Timestamp, member: Option<(&str, &str)>) -> String {
         let body = html! {
             a.skip href="#main" { "Skip to content" }
-            (header(self.nav_page))
+            (header(self.nav_page, member))
             main id="main" tabindex="-1" data-live[self.is_live] data-session=[self.session] data-now=(now) { (self.body) }
             (shortcuts_dialog())
         };
@@ -112,12 +112,14 @@ pub(super) fn logo() -> Markup {
     }
 }
 
-fn header(current: NavPage) -> Markup {
+fn header(current: NavPage, member: Option<(&str, &str)>) -> Markup {
+    // The health of the machine is for its operator.
+    let is_shown = |place| member.is_none() || place != NavPage::Health;
     html! {
         header.top {
             a.home href="/" aria-label="Rethread, go to the board" { (logo()) span { "Rethread" } }
             nav aria-label="Pages" {
-                @for (place, path, name, key) in NAV_PAGES {
+                @for (place, path, name, key) in NAV_PAGES.into_iter().filter(|(place, ..)| is_shown(*place)) {
                     a href=(path) data-key=(key) aria-current=[(place == current).then_some("page")] { (name) }
                 }
             }
@@ -130,6 +132,10 @@ fn header(current: NavPage) -> Markup {
             }
             div.tools {
                 span.pulse id="pulse" role="status" hidden { span.sr { "Live" } }
+                @if let Some((name, space)) = member {
+                    span.member title={ "Space " (space) } { (name) }
+                    form.sign-out method="post" action="/logout" { button.plain type="submit" { "Sign out" } }
+                }
                 button.icon type="button" id="theme" hidden aria-label="Theme: system" { (THEME_ICON) }
                 button.icon type="button" id="help" hidden aria-label="Keyboard shortcuts" aria-haspopup="dialog" { "?" }
             }

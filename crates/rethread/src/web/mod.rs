@@ -19,18 +19,19 @@ mod session;
 mod status_pages;
 mod usage;
 
-use axum::Router;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
+use axum::{Extension, Router};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::serve::route::{decode_query, parse_session_id, run_blocking};
-use crate::serve::{ApiError, ServerState, SharedState};
+use crate::serve::{ApiError, Caller, ServerState, SharedState};
 
+pub(crate) use assets::routes as static_routes;
 use layout::WebPage;
-pub(crate) use status_pages::{error_as_page, link_expired_page, signed_in_page};
+pub(crate) use status_pages::{error_as_page, link_expired_page, member_sign_in_page, signed_in_page};
 
 /// All pages and static files.
 pub(crate) fn routes() -> Router<SharedState> {
@@ -46,7 +47,6 @@ pub(crate) fn routes() -> Router<SharedState> {
         .route("/memory/graph", page(graph::page))
         .route("/usage", page(usage::page))
         .route("/health", page(health::page))
-        .merge(assets::routes())
 }
 
 /// No query parameters.
@@ -57,21 +57,28 @@ struct NoPageParams {}
 fn page<Q: DeserializeOwned + Send + 'static>(
     make: fn(&ServerState, &Q) -> Result<WebPage, ApiError>,
 ) -> MethodRouter<SharedState> {
-    get(async move |State(app): State<SharedState>, RawQuery(query): RawQuery| -> Result<Response, ApiError> {
-        let params: Q = decode_query(query.as_deref())?;
-        run_blocking(app, move |app| Ok(page_response(app, make(app, &params)?))).await
-    })
+    get(
+        async move |State(app): State<SharedState>,
+                    caller: Extension<Caller>,
+                    RawQuery(query): RawQuery|
+                    -> Result<Response, ApiError> {
+            let params: Q = decode_query(query.as_deref())?;
+            run_blocking(app, move |app| Ok(page_response(app, &caller, make(app, &params)?))).await
+        },
+    )
 }
 
 async fn session(
     State(app): State<SharedState>,
+    caller: Extension<Caller>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let (id, params) = (parse_session_id(&id)?, decode_query(query.as_deref())?);
-    run_blocking(app, move |app| Ok(page_response(app, session::page(app, id, &params)?))).await
+    run_blocking(app, move |app| Ok(page_response(app, &caller, session::page(app, id, &params)?))).await
 }
 
-fn page_response(app: &ServerState, page: WebPage) -> Response {
-    Html(page.into_string(app.engine.now())).into_response()
+fn page_response(app: &ServerState, caller: &Caller, page: WebPage) -> Response {
+    let member = caller.signed_in().map(|signed_in| (signed_in.member.as_str(), signed_in.space.space().as_str()));
+    Html(page.into_string(app.engine.now(), member)).into_response()
 }

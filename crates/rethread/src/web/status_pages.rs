@@ -23,15 +23,18 @@ fn bare_page(title: &str, content: &Markup) -> String {
 }
 
 /// Turns an error response into a page with the same status; other responses pass unchanged.
-pub(crate) fn error_as_page(answer: Response, is_let_in: bool) -> Response {
+pub(crate) fn error_as_page(answer: Response, is_let_in: bool, has_members: bool) -> Response {
     let Some(FailureCause(failure)) = answer.extensions().get::<FailureCause>().cloned() else { return answer };
     let status = answer.status();
-    let page = if is_let_in { error_page(status, &failure) } else { rejected_page(&failure) };
+    let page = if is_let_in { error_page(status, &failure) } else { rejected_page(&failure, has_members) };
     (status, Html(page)).into_response()
 }
 
 /// The page for a request without a login, or with a foreign host or origin.
-fn rejected_page(failure: &Failure) -> String {
+fn rejected_page(failure: &Failure, has_members: bool) -> String {
+    if failure.kind == FailureKind::Unauthorized && has_members {
+        return member_sign_in_page(false);
+    }
     if failure.kind == FailureKind::Unauthorized {
         return bare_page(
             "Sign in",
@@ -43,6 +46,22 @@ fn rejected_page(failure: &Failure) -> String {
         );
     }
     bare_page("Not allowed", &html! { p { (OneLine(failure.source.to_string())) "." } (hints(failure)) })
+}
+
+/// The page where a member signs in with a token.
+pub(crate) fn member_sign_in_page(is_rejected: bool) -> String {
+    bare_page(
+        "Sign in",
+        &html! {
+            form.sign-in method="post" action="/login" {
+                label for="token" { "Your token of the space" }
+                input id="token" name="token" type="password" required autocomplete="current-password" autofocus;
+                button type="submit" { "Sign in" }
+            }
+            @if is_rejected { p role="alert" { "This token is not valid, or may not read." } }
+            p.dim { "An admin of the space gives you the token. A browser stays signed in for 30 days, or until the token is revoked." }
+        },
+    )
 }
 
 /// The page for a login link that is used, expired or invalid.
@@ -89,7 +108,7 @@ fn error_page(status: StatusCode, failure: &Failure) -> String {
             p { a.plain href="/" { "Go to the board" } " " a.plain href="/search" { "Search" } }
         }
     };
-    WebPage::new(title, NavPage::Other, body).into_string(Clock::System.now())
+    WebPage::new(title, NavPage::Other, body).into_string(Clock::System.now(), None)
 }
 
 fn hints(failure: &Failure) -> Markup {

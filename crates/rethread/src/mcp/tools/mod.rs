@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use rethread_engine::{AskingSession, Engine, SessionScope, wrap_for_model};
+use rethread_model::Access;
 use rmcp::model::{self, JsonObject, MetaObject, ToolAnnotations};
 
 use super::arguments::{McpArguments, ParameterType, ToolParameter, schema};
@@ -168,6 +169,19 @@ pub(super) fn find(name: &str) -> Option<&'static MemoryTool> {
 }
 
 impl MemoryTool {
+    /// Which access a caller needs. A model costs the budget of the space, so readers cannot ask it.
+    pub(super) fn access(&self, has_model: bool) -> Access {
+        match self.effect {
+            ToolEffect::CallsModel if has_model => Access::Write,
+            ToolEffect::Reads | ToolEffect::CallsModel => Access::Read,
+            ToolEffect::Adds => Access::Write,
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// The MCP definition.
     pub(super) fn definition(&self, has_model: bool) -> model::Tool {
         let hints = ToolAnnotations::new();

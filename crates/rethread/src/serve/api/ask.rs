@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::failure::Failure;
 use crate::json::{AnswerJson, AskPlanJson, ProjectAnswerJson, ProjectAskPlanJson};
+use crate::serve::access::RouteAccess;
 use crate::serve::params::{BoundedText, ProjectParam, SessionRefParam, optional_string, scope};
 use crate::serve::route::ApiResult;
 use crate::serve::{ApiError, ApiResponse, Route, ServerState};
@@ -24,6 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
              own error kind.",
             ask,
         )
+        .for_callers(RouteAccess::Spends)
         .with_errors(&[
             StatusCode::NOT_FOUND,
             StatusCode::CONFLICT,
@@ -86,7 +88,7 @@ fn ask(app: &ServerState, params: AskBody) -> ApiResult {
         let plan = app.engine.questions().plan(&request).map_err(ask_error)?;
         return ApiResponse::json(&AskPlanJson::new(&plan));
     }
-    let _permit = app.limits.acquire_slow()?;
+    let _permit = app.server.limits.acquire_slow()?;
     let answered = app.engine.questions().ask(&request).map_err(ask_error)?;
     ApiResponse::json(&AnswerJson::new(&answered))
 }
@@ -98,7 +100,7 @@ fn ask_project(app: &ServerState, request: &AskRequest, scope: &SessionScope, is
             &questions.plan_project(request, scope).map_err(ask_error)?,
         ));
     }
-    let _permit = app.limits.acquire_slow()?;
+    let _permit = app.server.limits.acquire_slow()?;
     ApiResponse::json(&ProjectAnswerJson::new(&questions.ask_project(request, scope).map_err(ask_error)?))
 }
 

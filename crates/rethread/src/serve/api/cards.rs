@@ -71,7 +71,7 @@ fn refresh(app: &ServerState, id: SessionId, params: CardBody) -> ApiResult {
             &app.engine.cards().plan_refresh(&reference, model.as_deref())?,
         ));
     }
-    let _permit = app.limits.acquire_slow()?;
+    let _permit = app.server.limits.acquire_slow()?;
     let refreshed = app.engine.cards().refresh(&reference, model.as_deref(), params.force)?;
     let report = CardRefreshJson::new(&refreshed.outcome, refreshed.cost);
     match failure_of(refreshed.outcome) {

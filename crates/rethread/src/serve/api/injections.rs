@@ -1,12 +1,13 @@
 //! Injections: activity, prompt preview, references, and the injection history.
 
 use axum::http::{Method, StatusCode};
-use rethread_model::SessionId;
+use rethread_model::{Access, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::existing_reference;
 use crate::json::{AwarenessJson, InjectionListJson, ResolvedReferencesJson};
+use crate::serve::access::RouteAccess;
 use crate::serve::params::{BoundedText, ProjectParam, ResultLimit, SessionRefParam, scope};
 use crate::serve::route::{ApiResult, NoParams};
 use crate::serve::{ApiResponse, Route, ServerState};
@@ -49,6 +50,7 @@ pub(super) fn routes() -> Vec<Route> {
              nothing.",
             inject,
         )
+        .for_callers(RouteAccess::Needs(Access::Read))
         .with_errors(REFERENCE_ERRORS),
         Route::get::<ResolveParams, ResolvedReferencesJson<'_>>(
             "/api/resolve",
@@ -60,7 +62,8 @@ pub(super) fn routes() -> Vec<Route> {
             "/api/resolve",
             "Resolve @@references in a longer text.",
             |app, params| resolve(app, &params.text.0, params.project.as_ref()),
-        ),
+        )
+        .for_callers(RouteAccess::Needs(Access::Read)),
     ]
 }
 

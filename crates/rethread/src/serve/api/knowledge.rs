@@ -2,11 +2,12 @@
 
 use axum::http::{Method, StatusCode};
 use rethread_engine::{DecisionRequest, FactsRequest, FileRequest, FixRequest, WorkflowRequest};
-use rethread_model::EntityKind;
+use rethread_model::{Access, EntityKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::json::{DecisionListJson, FactsReportJson, FileHistoryJson, FixReportJson, WorkflowListJson};
+use crate::serve::access::RouteAccess;
 use crate::serve::params::{BoundedText, ChoiceParam, ProjectParam, ResultLimit, TimeParam, optional_string, scope};
 use crate::serve::route::ApiResult;
 use crate::serve::{ApiError, ApiResponse, Route, ServerState};
@@ -31,7 +32,8 @@ pub(super) fn routes() -> Vec<Route> {
             "/api/fix",
             "Find fixes for an error in a longer output.",
             |app, params| fix(app, params.error.0, params.project.as_ref()),
-        ),
+        )
+        .for_callers(RouteAccess::Needs(Access::Read)),
         Route::get::<DecisionsParams, DecisionListJson<'_>>(
             "/api/decisions",
             "List decisions, preferences and prohibitions, newest first.",

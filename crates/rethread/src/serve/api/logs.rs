@@ -167,8 +167,8 @@ fn compact(app: &ServerState, id: SessionId, params: CompactBody) -> ApiResult {
     let report = if params.dry_run {
         app.engine.turns().plan_compaction(&reference, &request)?
     } else {
-        let _permit = app.limits.acquire_slow()?;
-        let is_ending = || *app.shutdown.borrow();
+        let _permit = app.server.limits.acquire_slow()?;
+        let is_ending = || *app.server.shutdown.borrow();
         let report = app.engine.turns().compact(&reference, &request, &is_ending, &mut |_| {})?;
         // The log is already written; if this fails, the next sync reads it.
         let _ = app.engine.threads().sync(id);

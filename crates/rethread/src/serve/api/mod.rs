@@ -5,6 +5,7 @@ mod cards;
 mod injections;
 mod knowledge;
 mod logs;
+mod members;
 mod search;
 mod server;
 mod sessions;
@@ -22,6 +23,7 @@ pub(crate) fn routes() -> Vec<Route> {
     all.extend(search::routes());
     all.extend(knowledge::routes());
     all.extend(ask::routes());
+    all.extend(members::routes());
     all.extend(server::routes());
     all.push(super::login::api_route());
     all.extend(super::live::api_routes());

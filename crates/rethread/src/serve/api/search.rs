@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::json::{SearchResultJson, TimelineJson};
+use crate::serve::access::RouteAccess;
 use crate::serve::params::{
     BoundedList, BoundedText, ChoiceParam, ProjectParam, ResultLimit, SessionRefParam, TimeParam, optional_string,
     scope,
@@ -33,6 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
             "Search sessions by words and, if an embedding model is configured, by meaning. Stays within the budget.",
             |app, params| search(app, params, false),
         )
+        .for_callers(RouteAccess::Spends)
         .with_errors(REFERENCE_ERRORS),
         Route::get::<TimelineParams, TimelineJson<'_>>(
             "/api/timeline",

@@ -2,12 +2,13 @@
 
 use axum::http::{Method, StatusCode};
 use rethread_engine::{SyncRequest, UsageGrouping, UsageRequest};
-use rethread_model::Agent;
+use rethread_model::{Access, Agent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::values::since;
 use crate::json::{DiagnosisJson, SCHEMA, StatusJson, SyncPlanJson, SyncReportJson, UsageReportJson};
+use crate::serve::access::RouteAccess;
 use crate::serve::params::{BoundedText, ChoiceParam, ProjectParam, TimeParam, optional_string, scope};
 use crate::serve::route::{ApiResult, NoParams};
 use crate::serve::{ApiError, ApiResponse, Route, ServerState, openapi};
@@ -25,19 +26,28 @@ pub(super) fn routes() -> Vec<Route> {
             "Sync what is new in the agents' transcripts. Responds when the sync is complete.",
             sync,
         )
+        .for_callers(RouteAccess::LocalOnly)
         .with_errors(&[StatusCode::CONFLICT, StatusCode::TOO_MANY_REQUESTS]),
         Route::get::<NoParams, StatusJson<'_>>("/api/status", "Show sizes, counts, budget and versions.", |app, _| {
             ApiResponse::json(&StatusJson::new(&app.engine.reports().status()?))
-        }),
+        })
+        .for_callers(RouteAccess::Needs(Access::Admin)),
         Route::get::<NoParams, DiagnosisJson<'_>>(
             "/api/doctor",
             "Check sources, hooks, store and index, and suggest fixes.",
             |app, _| ApiResponse::json(&DiagnosisJson::new(&app.engine.reports().doctor()?)),
-        ),
-        Route::get::<NoParams, HealthJson>("/api/health", "Check that the server responds.", health),
+        )
+        .for_callers(RouteAccess::LocalOnly),
+        Route::get::<NoParams, HealthJson>(
+            "/api/health",
+            "Check that the server can use its store. On a server of a team also without a token, then without `indexLag`.",
+            health,
+        )
+        .for_callers(RouteAccess::SignedIn),
         Route::get::<NoParams, openapi::OpenApiDocument>("/api/openapi.json", "Get this document.", |_, _| {
             ApiResponse::json(openapi::document())
-        }),
+        })
+        .for_callers(RouteAccess::SignedIn),
     ]
 }
 
@@ -103,18 +113,22 @@ fn sync(app: &ServerState, params: SyncBody) -> ApiResult {
         let (runs, estimates) = app.engine.sync().plan_with_costs(&request)?;
         return ApiResponse::json(&SyncPlanJson::new(&runs, estimates.as_deref()));
     }
-    let _permit = app.limits.acquire_slow()?;
+    let _permit = app.server.limits.acquire_slow()?;
     ApiResponse::json(&SyncReportJson::new(&app.engine.sync().run(&request, &mut |_| {})?))
 }
 
-/// The server responds.
+/// The server responds, and can use its store.
 #[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct HealthJson {
     schema: u8,
     status: &'static str,
     version: &'static str,
+    /// Entries that are stored and not in the search index yet; searches read them from the store.
+    index_lag: u64,
 }
 
-fn health(_: &ServerState, _: NoParams) -> ApiResult {
-    ApiResponse::json(&HealthJson { schema: SCHEMA, status: "ok", version: env!("CARGO_PKG_VERSION") })
+fn health(app: &ServerState, _: NoParams) -> ApiResult {
+    let index_lag = app.engine.server().index_lag()?;
+    ApiResponse::json(&HealthJson { schema: SCHEMA, status: "ok", version: env!("CARGO_PKG_VERSION"), index_lag })
 }

@@ -2,13 +2,14 @@
 
 use axum::http::{Method, StatusCode};
 use rethread_engine::{CloseAction, Engine, ForgetReport, NewThread, PageRequest, SessionChange, SessionListRequest};
-use rethread_model::{Agent, SessionId, SessionState};
+use rethread_model::{Access, Agent, SessionId, SessionState};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::logs::PAGE_BYTES;
 use crate::failure::FailureKind;
 use crate::json::{ConversationDetailsJson, ConversationListJson, SimilarSessionsJson};
+use crate::serve::access::RouteAccess;
 use crate::serve::params::{
     BoundedNumber, BoundedText, ChoiceParam, LogPosition, NamedChoice, ProjectParam, ResultLimit, optional_string,
     scope,
@@ -63,6 +64,7 @@ pub(super) fn routes() -> Vec<Route> {
              because another process reads the database; the next sync or deletion wipes them.",
             delete,
         )
+        .for_callers(RouteAccess::Needs(Access::Admin))
         .with_status(StatusCode::NO_CONTENT),
     ]
 }

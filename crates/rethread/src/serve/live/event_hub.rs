@@ -106,8 +106,8 @@ impl EventHub {
         self.publish(&AffectedSessions::Sessions(&[thread.session_id()]), &FrameJson::for_run(thread, run_id, payload));
     }
 
-    #[cfg(test)]
-    fn listener_count(&self) -> usize {
+    /// How many listeners there are.
+    pub(crate) fn listener_count(&self) -> usize {
         self.lock().queues.len()
     }
 

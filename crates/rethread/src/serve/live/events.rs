@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use futures_util::Stream;
@@ -11,9 +12,10 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::event_hub::EventListener;
+use crate::serve::open_connection::ConnectionOwner;
 use crate::serve::route::{decode_query, parse_session_id, run_blocking};
 use crate::serve::state::wait_until_true;
-use crate::serve::{ApiError, SharedState};
+use crate::serve::{ApiError, Caller, SharedState};
 
 /// Interval of keep-alive comments on an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -28,7 +30,7 @@ struct EventStream {
     app: SharedState,
     listener: EventListener,
     done: watch::Receiver<bool>,
-    token_hash: Option<[u8; 32]>,
+    owner: ConnectionOwner,
 }
 
 /// Which events to receive.
@@ -43,6 +45,7 @@ pub(super) struct EventParams {
 /// Streams events until the server shuts down.
 pub(super) async fn events(
     State(app): State<SharedState>,
+    Extension(caller): Extension<Caller>,
     axum::extract::RawQuery(query): axum::extract::RawQuery,
 ) -> Result<Sse<impl Stream<Item = Result<SseEvent, Infallible>>>, ApiError> {
     let filter: EventParams = decode_query(query.as_deref())?;
@@ -55,8 +58,7 @@ pub(super) async fn events(
             listener
         }
     };
-    let page =
-        EventStream { token_hash: app.credentials.token_hash(&app.engine), done: app.turns.done(), app, listener };
+    let page = EventStream { owner: ConnectionOwner::new(&app, caller), done: app.turns.done(), app, listener };
     let begin = SseEvent::default().comment("listening").retry(RECONNECT_DELAY);
     let rendered = futures_util::stream::unfold((page, Some(begin)), |(mut page, begin)| async move {
         let event = match begin {
@@ -85,7 +87,7 @@ impl EventStream {
                 () = tokio::time::sleep(TOKEN_CHECK) => None,
             };
             // Checked for every event, so that a busy stream also ends when the token is rotated.
-            if self.app.credentials.token_hash(&self.app.engine) != self.token_hash {
+            if !self.owner.is_valid(&self.app).await {
                 return None;
             }
             if let Some(event) = event {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use axum::Extension;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::extract::{RawQuery, State};
@@ -19,9 +20,10 @@ use super::turn_queue::{self, AcceptedTurn};
 use crate::failure::FailureKind;
 use crate::json::{CallerToolJson, ClientFrameJson, FrameEventJson, FrameJson};
 use crate::serve::guard::MAX_BODY_BYTES;
+use crate::serve::open_connection::ConnectionOwner;
 use crate::serve::route::decode_query;
 use crate::serve::state::wait_until_true;
-use crate::serve::{ApiError, SharedState};
+use crate::serve::{ApiError, Caller, SharedState};
 
 /// Hard limit of a frame: longer ones are not read and close the connection.
 const MAX_FRAME_BYTES: usize = 4 * MAX_BODY_BYTES;
@@ -57,12 +59,13 @@ struct SocketConnection {
     socket: WebSocket,
     listener: EventListener,
     last_received: Instant,
-    token_hash: Option<[u8; 32]>,
+    owner: ConnectionOwner,
 }
 
 /// Upgrades the request to a WebSocket.
 pub(super) async fn open(
     State(app): State<SharedState>,
+    Extension(caller): Extension<Caller>,
     RawQuery(query): RawQuery,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
@@ -75,19 +78,25 @@ pub(super) async fn open(
         Some(id) => Some(existing_session(&app, &id).await?),
         None => None,
     };
-    let permit = app.socket_permits.clone().try_acquire_owned().map_err(|_| {
+    let permit = app.server.socket_permits.clone().try_acquire_owned().map_err(|_| {
         let message = "too many open WebSockets";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, FailureKind::Serve, message).hint("close one and try again")
     })?;
     let upgrade = upgrade.max_message_size(MAX_FRAME_BYTES).max_frame_size(MAX_FRAME_BYTES);
-    Ok(upgrade.on_upgrade(move |socket| serve_socket(app, socket, session, permit)))
+    Ok(upgrade.on_upgrade(move |socket| serve_socket(app, caller, socket, session, permit)))
 }
 
-async fn serve_socket(app: SharedState, socket: WebSocket, session: Option<SessionId>, permit: OwnedSemaphorePermit) {
+async fn serve_socket(
+    app: SharedState,
+    caller: Caller,
+    socket: WebSocket,
+    session: Option<SessionId>,
+    permit: OwnedSemaphorePermit,
+) {
     let began = Instant::now();
     app.engine.journal().event("ws_connect", None, &[]);
-    let (listener, token_hash) = (app.events.listen_to_none(), app.credentials.token_hash(&app.engine));
-    let mut connection = SocketConnection { app, socket, listener, last_received: began, token_hash };
+    let (listener, owner) = (app.events.listen_to_none(), ConnectionOwner::new(&app, caller));
+    let mut connection = SocketConnection { app, socket, listener, last_received: began, owner };
     let close_reason = match connection.subscribe_initial(session).await {
         Ok(()) => connection.run_loop().await,
         Err(close_reason) => close_reason,
@@ -148,22 +157,26 @@ impl SocketConnection {
         if self.last_received.elapsed() > IDLE_TIMEOUT {
             return Err(CloseReason::TimedOut);
         }
-        self.check_token()?;
+        self.check_token().await?;
         self.send_message(Message::Ping(axum::body::Bytes::new())).await
     }
 
     /// Ends the connection if the token was rotated.
-    fn check_token(&self) -> Result<(), CloseReason> {
-        if self.app.credentials.token_hash(&self.app.engine) == self.token_hash {
-            Ok(())
-        } else {
-            Err(CloseReason::TokenRotated)
+    async fn check_token(&mut self) -> Result<(), CloseReason> {
+        if self.owner.is_valid(&self.app).await { Ok(()) } else { Err(CloseReason::TokenRotated) }
+    }
+
+    fn check_may_write(&self) -> Result<(), ApiError> {
+        if self.owner.may_write() {
+            return Ok(());
         }
+        let message = "this token has no write access";
+        Err(ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message))
     }
 
     async fn handle_frame(&mut self, message: Message) -> Result<(), CloseReason> {
         self.last_received = Instant::now();
-        self.check_token()?;
+        self.check_token().await?;
         match message {
             Message::Text(text) if text.len() > MAX_BODY_BYTES => {
                 let message = format!("frame is larger than {} MiB", MAX_BODY_BYTES >> 20);
@@ -227,6 +240,7 @@ impl SocketConnection {
 
     /// Starts a turn and subscribes to its session. Returns the frames for the sender only.
     async fn start_turn(&mut self, id: &str, request: SendRequest) -> Result<Vec<FrameJson>, ApiError> {
+        self.check_may_write()?;
         let thread = parse_thread_id(id)?;
         let request =
             SendRequest { text: check_text(request.text)?, client_id: check_client_id(request.client_id)?, ..request };
@@ -254,6 +268,7 @@ impl SocketConnection {
     }
 
     async fn cancel(&mut self, id: &str, run_id: Option<&str>) -> Result<(), ApiError> {
+        self.check_may_write()?;
         let thread = parse_thread_id(id)?;
         if turn_queue::cancel(&self.app, thread, run_id) {
             return Ok(());

@@ -103,12 +103,13 @@ pub(super) struct BusyGuard(SharedState);
 
 impl TurnQueue {
     /// A queue that runs as many turns at the same time as `serve.turns` allows.
-    pub(crate) fn new(settings: &ServeSettings) -> Self {
+    /// All spaces of a server share the permits.
+    pub(crate) fn new(settings: &ServeSettings, slots: Arc<Semaphore>) -> Self {
         let turns = settings.turns as usize;
         Self {
             state: Mutex::default(),
             thread_locks: (0..LOCK_SHARDS).map(|_| tokio::sync::Mutex::default()).collect(),
-            slots: Arc::new(Semaphore::new(turns)),
+            slots,
             turns,
             busy: watch::Sender::new(0),
             done: watch::Sender::new(false),
@@ -118,6 +119,11 @@ impl TurnQueue {
     /// Stops accepting turns.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
+    }
+
+    /// Whether no work is accepted that is not finished.
+    pub(crate) fn is_idle(&self) -> bool {
+        *self.busy.borrow() == 0
     }
 
     /// Waits until all accepted work is finished.
@@ -391,25 +397,14 @@ mod tests {
 
     use super::*;
     use crate::printer::Printer;
-    use crate::serve::credentials::Credentials;
+    use crate::serve::ServerContext;
 
     fn app(folder: &std::path::Path) -> SharedState {
         let engine = Engine::open(Environment::for_home(folder));
         let engine = engine.unwrap_or_else(|_| unreachable!("a new home has no settings"));
-        Arc::new(ServerState {
-            credentials: Credentials::new(&engine).unwrap_or_else(|_| unreachable!("a new home takes a token")),
-            allowed_hosts: Vec::new(),
-            is_tls: false,
-            events: crate::serve::live::EventHub::default(),
-            turns: TurnQueue::new(&engine.settings().serve),
-            thread_syncs: crate::serve::live::PendingThreadSyncs::default(),
-            limits: crate::serve::admission::ConcurrencyLimits::default(),
-            socket_permits: Arc::new(Semaphore::new(1)),
-            shutdown: watch::Sender::new(false),
-            is_verbose: false,
-            printer: Printer::default(),
-            engine,
-        })
+        let context = ServerContext::new(&engine, Printer::default(), Vec::new(), false);
+        let context = context.unwrap_or_else(|_| unreachable!("a new home takes a token"));
+        Arc::new(ServerState::new(Arc::new(context), engine))
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn examples(app: &ServerState, project: Option<&str>) -> Result<Markup, ApiError
 }
 
 fn answer(app: &ServerState, params: &MemoryPageParams) -> Result<Markup, ApiError> {
-    let _permit = app.limits.acquire_slow()?;
+    let _permit = app.server.limits.acquire_slow()?;
     let question = params.query().to_owned();
     let request = AskRequest { question, skip_model: true, is_read_only: true, ..AskRequest::default() };
     let answered = app.engine.questions().ask_project(&request, &params.scope()).map_err(Failure::from)?;

@@ -1,0 +1,82 @@
+//! Signs the browser of a member in and out. The cookie is made from the member's token and ends with it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::post;
+use rethread_engine::SignedIn;
+use rethread_model::Access;
+use serde::Deserialize;
+
+use super::credentials::COOKIE_LIFETIME;
+use super::node::Node;
+use super::sign_in::MEMBER_COOKIE;
+use super::{ApiError, guard, route};
+use crate::web;
+
+/// `/login` for members, and `/logout`.
+pub(super) fn routes() -> Router<Arc<Node>> {
+    Router::new().route("/login", post(sign_in)).route("/logout", post(sign_out))
+}
+
+#[derive(Deserialize)]
+struct SignInForm {
+    #[serde(default)]
+    token: String,
+}
+
+/// Exchanges the token for a cookie that only our own pages send.
+async fn sign_in(State(node): State<Arc<Node>>, headers: HeaderMap, body: Bytes) -> Response {
+    if !node.context.is_shared {
+        return (StatusCode::NOT_FOUND, Html(web::link_expired_page())).into_response();
+    }
+    let form: SignInForm = match std::str::from_utf8(&body).map(|body| route::decode_query(Some(body))) {
+        Ok(Ok(form)) => form,
+        _ => return ApiError::bad_request("invalid form").into_response(),
+    };
+    let is_secure = node.context.is_tls || guard::is_from_https(&headers);
+    let answered = tokio::task::spawn_blocking(move || node.new_cookie(form.token.trim())).await;
+    let cookie = match answered {
+        Ok(Ok(cookie)) => cookie,
+        Ok(Err(error)) => return error.into_response(),
+        Err(_) => return ApiError::internal_error().into_response(),
+    };
+    match cookie.and_then(|cookie| set_cookie(&cookie, COOKIE_LIFETIME.as_secs(), is_secure)) {
+        Some(cookie) => ([(header::SET_COOKIE, cookie)], Html(web::signed_in_page())).into_response(),
+        None => (StatusCode::FORBIDDEN, Html(web::member_sign_in_page(true))).into_response(),
+    }
+}
+
+/// Removes the cookie.
+async fn sign_out(State(node): State<Arc<Node>>, headers: HeaderMap) -> Response {
+    let is_secure = node.context.is_tls || guard::is_from_https(&headers);
+    let page = Html(web::member_sign_in_page(false));
+    match set_cookie("", 0, is_secure) {
+        Some(cookie) => ([(header::SET_COOKIE, cookie)], page).into_response(),
+        None => page.into_response(),
+    }
+}
+
+impl Node {
+    /// `None` for a wrong token, and for one that may not read: its pages would all be refused.
+    fn new_cookie(&self, token: &str) -> Result<Option<String>, ApiError> {
+        let engine = &self.spaces.own().engine;
+        let Some(signed_in) = self.admitted(engine.members().sign_in(token))? else { return Ok(None) };
+        if !signed_in.allows(Access::Read) {
+            return Ok(None);
+        }
+        let SignedIn { space, .. } = &signed_in;
+        let space = self.spaces.use_space(space)?;
+        Ok(space.0.app.engine.members().cookie(&signed_in, COOKIE_LIFETIME)?)
+    }
+}
+
+fn set_cookie(value: &str, seconds: u64, is_secure: bool) -> Option<HeaderValue> {
+    let secure = if is_secure { "; Secure" } else { "" };
+    let text = format!("{MEMBER_COOKIE}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
+    HeaderValue::try_from(text).ok()
+}

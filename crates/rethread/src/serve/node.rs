@@ -1,0 +1,85 @@
+//! One server process: finds out who makes a request, and passes it to the router of the caller's space.
+//!
+//! On a single machine there is one space, that of the user. A node in front of a shared database serves all spaces, and
+//! keeps nothing that cannot be thrown away.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use rethread_engine::Engine;
+use tower::ServiceExt;
+
+use super::caller::Caller;
+use super::spaces::{OpenSpaces, SpaceUse};
+use super::{ApiError, ServerContext, api_error, guard, login, member_login, metrics, sign_in};
+use crate::failure::FailureKind;
+
+/// One server process.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) context: Arc<ServerContext>,
+    pub(super) spaces: OpenSpaces,
+}
+
+/// The space of the caller; it stays open as long as this exists. Travels as an extension of the request.
+#[derive(Clone, Debug)]
+pub(super) struct RequestSpace(pub(super) Arc<SpaceUse>);
+
+impl Node {
+    pub(super) fn new(context: Arc<ServerContext>, engine: Engine) -> Self {
+        Self { spaces: OpenSpaces::new(Arc::clone(&context), engine), context }
+    }
+}
+
+/// All routes, behind the guard.
+pub(super) fn router(node: &Arc<Node>) -> Router {
+    let routes =
+        Router::new().route("/metrics", get(show_metrics)).route("/api/health", get(health).fallback(dispatch));
+    let routes = routes.merge(login::routes()).merge(member_login::routes()).merge(crate::web::static_routes());
+    let guarded = axum::middleware::from_fn_with_state(Arc::clone(node), guard::guard);
+    let routes = routes.fallback(dispatch).method_not_allowed_fallback(api_error::wrong_method);
+    routes.layer(guarded).with_state(Arc::clone(node))
+}
+
+/// Passes a request to the space of its caller.
+async fn dispatch(State(node): State<Arc<Node>>, mut request: Request<Body>) -> Response {
+    // The inner router would add its path to that of the outer one.
+    request.extensions_mut().remove::<MatchedPath>();
+    let Some(RequestSpace(space)) = request.extensions().get::<RequestSpace>().cloned() else {
+        // The operator of a node has no space over the network.
+        return sign_in::unauthorized(&node).into_response();
+    };
+    space.0.router.clone().oneshot(request).await.unwrap_or_else(|never| match never {})
+}
+
+/// The health of the caller's space. Without credentials a node only says whether it can serve, for load balancers.
+async fn health(State(node): State<Arc<Node>>, request: Request<Body>) -> Response {
+    if request.extensions().get::<RequestSpace>().is_some() {
+        return dispatch(State(node), request).await;
+    }
+    let checked = tokio::task::spawn_blocking(move || node.spaces.own().engine.server().check_store()).await;
+    match checked {
+        Ok(Ok(())) => axum::Json(serde_json::json!({"schema": crate::json::SCHEMA, "status": "ok"})).into_response(),
+        Ok(Err(error)) => ApiError::from(error).into_response(),
+        Err(_) => ApiError::internal_error().into_response(),
+    }
+}
+
+/// The numbers of this process, for the user of its machine only: they are about all spaces.
+async fn show_metrics(State(node): State<Arc<Node>>, request: Request<Body>) -> Response {
+    let caller = request.extensions().get::<Caller>();
+    if !matches!(caller, Some(Caller::Owner)) {
+        let error = ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, "metrics are for the operator");
+        return error.hint("send the token that `rethread token --store URL` prints on this machine").into_response();
+    }
+    let text = node.context.metrics.text(node.spaces.own().engine.location().pool_status());
+    match text {
+        Ok(text) => ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], text).into_response(),
+        Err(_) => ApiError::internal_error().into_response(),
+    }
+}
