@@ -50,6 +50,11 @@ class Cluster:
         if os.geteuid() == 0:
             subprocess.run(["chown", "nobody", str(self.folder)], check=True)
 
+    @property
+    def as_root(self):
+        """Whether the files belong to another user than the one that runs this."""
+        return os.geteuid() == 0
+
     def create(self):
         """Makes the cluster, with one database, and starts it."""
         self._run(program("initdb"), "-D", self.data, "-U", USER, "-A", "trust", "-E", "UTF8", "--no-locale", "-N")

@@ -13,6 +13,7 @@ from .cluster import CannotRun, free_port
 
 # Longer than a node waits for a server that restarts.
 REQUEST_TIMEOUT = 40
+SPACE = "acme"
 
 
 class Failed(Exception):
@@ -56,16 +57,16 @@ class Node(Program):
     def __init__(self, binary, home, url, **environment):
         super().__init__(binary, home, url, **environment)
         self.port, self.process, self.log = free_port(), None, self.home / "serve.log"
-        self.token = None
+        self.token, self.options = None, []
 
-    def start(self, *arguments):
+    def start(self, *arguments, token=None):
         self.begin(*arguments)
         self.wait()
-        self.token = token_of(self)
+        self.token = token or new_token(self)
         return self
 
     def begin(self, *arguments):
-        command = self.command("serve", "--no-watch", "--listen", f"127.0.0.1:{self.port}", *arguments)
+        command = self.command("serve", "--no-watch", "--listen", f"127.0.0.1:{self.port}", *self.options, *arguments)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment,
                                             cwd=self.home)
@@ -113,9 +114,12 @@ class Node(Program):
         return body
 
 
-def token_of(node):
-    """The token that a node accepts."""
-    return node("token")
+def new_token(program, space=SPACE, name="writer"):
+    """Adds a member to a space, which is created if needed, and returns the member's token."""
+    program.run("admin", "space", "new", space, codes=None)
+    added = program("admin", "member", "add", name, "--role", "admin", "--space", space, "--json",
+                    "--requests-per-minute", "1000000")
+    return json.loads(added)["token"]
 
 
 class Client:

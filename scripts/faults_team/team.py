@@ -5,9 +5,7 @@ import tempfile
 import pathlib
 
 from .cluster import Cluster
-from .nodes import Failed, Node, Program
-
-SPACE = "acme"
+from .nodes import SPACE, Failed, Node, Program
 
 
 class Team:
@@ -26,13 +24,14 @@ class Team:
             cluster.stop()
 
     @contextlib.contextmanager
-    def nodes(self, cluster, count, url=None, first_arguments=("--migrate",), **environment):
+    def nodes(self, cluster, count, url=None, options=(), **environment):
         """Nodes of one space. The first one creates the schema."""
         nodes = [Node(self.binary, self.folder / f"node{number}", url or cluster.url(SPACE), **environment)
                  for number in range(count)]
         try:
             for number, node in enumerate(nodes):
-                node.start(*(first_arguments if number == 0 else ()))
+                node.options = list(options)
+                node.start(*(["--migrate"] if number == 0 else []), token=nodes[0].token)
             yield nodes
         finally:
             for node in nodes:

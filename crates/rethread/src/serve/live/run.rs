@@ -162,8 +162,10 @@ fn publish_end(app: &SharedState, run: &TurnRun, done: Result<TurnReport, Failur
 /// The result of the same turn on another node, which ran while this one waited.
 fn find_earlier(app: &ServerState, run: &TurnRun, failure: &Failure) -> Option<EarlierTurn> {
     let client_id = run.client_id.as_deref().filter(|_| failure.kind == FailureKind::ClientIdTaken)?;
-    let messages = app.engine.threads().messages_by_client_id(run.thread, client_id).ok()?;
-    EarlierTurn::new(app, run.thread, messages).ok()
+    tokio::task::block_in_place(|| {
+        let messages = app.engine.threads().messages_by_client_id(run.thread, client_id).ok()?;
+        EarlierTurn::new(app, run.thread, messages).ok()
+    })
 }
 
 impl TurnResultJson {
