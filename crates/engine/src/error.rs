@@ -235,6 +235,15 @@ impl EngineError {
                 | EngineError::Index(IndexError::Store(StoreError::Locked { .. }))
         )
     }
+
+    /// Whether the server of the store could not be reached or the connection was lost.
+    pub(crate) fn is_lost_connection(&self) -> bool {
+        match self {
+            EngineError::Store(error) | EngineError::Index(IndexError::Store(error)) => error.is_lost_connection(),
+            EngineError::Thread(ThreadError::Database { cause }) => cause.is_lost_connection(),
+            _ => false,
+        }
+    }
 }
 
 /// The error and its direct cause, in one line.

@@ -136,7 +136,8 @@ pub use sync::{
 pub use threads::{
     CompactReport, CompactRequest, Conversation, ImportRequest, ImportedThread, InvalidMessageContent, InvalidNote,
     InvalidThreadLog, NewMessage, NewNote, NewThread, OpenThread, PendingTurn, PlannedCost, SavedNote, SendPlan,
-    SendRequest, Summarizer, ThreadContext, ThreadList, ThreadLogPage, TurnEvent, TurnReport, parse_content,
+    SendRequest, Summarizer, ThreadCatchUp, ThreadContext, ThreadList, ThreadLogPage, TurnEvent, TurnReport,
+    parse_content,
 };
 
 /// Everything Rethread can do, for one user on one machine. Each command is one method of a service.

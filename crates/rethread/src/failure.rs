@@ -60,6 +60,8 @@ pub(crate) enum FailureKind {
     QueueFull,
     ThreadExists,
     TurnLost,
+    /// Another node has stored a message under the same client id.
+    ClientIdTaken,
     CardBusy,
     /// What exists already does not allow it.
     Conflict,
@@ -129,6 +131,7 @@ impl FailureKind {
             FailureKind::QueueFull => ("queue-full", 3, 429),
             FailureKind::ThreadExists => ("thread-exists", 2, 409),
             FailureKind::TurnLost => ("turn-lost", 3, 409),
+            FailureKind::ClientIdTaken => ("client-id-taken", 2, 409),
             FailureKind::CardBusy => ("card-busy", 3, 409),
             FailureKind::Conflict => ("conflict", 2, 409),
             FailureKind::ThreadDisk => ("thread-disk", 3, 503),
@@ -433,10 +436,10 @@ fn classify_thread(error: &ThreadError) -> (FailureKind, Option<&'static str>) {
             (FailureKind::ThreadExists, Some("choose another one, or run `rethread thread import FILE --new-id`"))
         }
         ThreadError::TurnLost { .. } => (FailureKind::TurnLost, Some("send the message again")),
-        ThreadError::Database { .. } => (
-            FailureKind::ThreadDisk,
-            Some("nothing was confirmed as stored; check the connection to the database, then try again"),
-        ),
+        ThreadError::ClientIdTaken { .. } => {
+            (FailureKind::ClientIdTaken, Some("send it again to get what is stored, or use a new client id"))
+        }
+        ThreadError::Database { cause } => classify_store(cause),
         ThreadError::QueueFull { .. } => {
             (FailureKind::QueueFull, Some("wait for the queued turns, or raise threads.queue_limit"))
         }

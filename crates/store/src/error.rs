@@ -118,6 +118,11 @@ impl StoreError {
         }
     }
 
+    /// Whether the server could not be reached or the connection was lost. What is safe to repeat may be repeated.
+    pub fn is_lost_connection(&self) -> bool {
+        matches!(self, StoreError::Unavailable { .. } | StoreError::UnknownOutcome { .. })
+    }
+
     pub(crate) fn at(location: &StoreLocation, cause: DriverError) -> Self {
         let path = location.path().to_owned();
         match cause.kind() {

@@ -100,7 +100,7 @@ impl ReadStore {
             "SELECT store_identity.value AS identity, coalesce(
              (SELECT value FROM counter WHERE space = ?1 AND name = 'change'), 0) AS change FROM store_identity",
             &[],
-            |row| Ok(StoreHead { identity: row.int("identity")?, change: row.int("change")? }),
+            |row| Ok(StoreHead { identity: row.int("identity")? ^ self.sql.history(), change: row.int("change")? }),
         )?;
         found.ok_or_else(|| self.sql.missing_row())
     }

@@ -72,6 +72,13 @@ impl StoreLocation {
         Ok(Some((before, server.schema_version().map_err(failed)?)))
     }
 
+    /// Refuses a schema on a server that is newer or older than this program, or missing. A file migrates by itself.
+    pub fn check_schema(&self) -> Result<(), StoreError> {
+        let Some(server) = &self.server else { return Ok(()) };
+        let found = server.schema_version().map_err(|cause| StoreError::at(self, cause.into()))?;
+        crate::sql::schema::check_server_version(self, found)
+    }
+
     /// Starts to follow notifications about commits of other nodes, so that the database is asked less often.
     pub fn start_listening(&self) {
         if let Some(server) = &self.server {

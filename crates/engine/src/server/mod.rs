@@ -56,8 +56,9 @@ impl<'e> ServerService<'e> {
         Ok(path)
     }
 
-    /// Fails if the store cannot be used: its server cannot be reached, or its schema is another one.
+    /// Fails if the store cannot be used: its server cannot be reached, or its schema is another one, or missing.
     pub fn check_store(self) -> Result<(), EngineError> {
+        self.engine.location().check_schema()?;
         if self.engine.environment.store.is_some()
             && let Some(store) = self.engine.reader()?
         {

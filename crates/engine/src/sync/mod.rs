@@ -30,6 +30,8 @@ pub use sync_if_small::UnsyncedContent;
 pub use watch::{WatchEvent, WatchMode, WatchRequest};
 pub(crate) use write::run_plan;
 
+/// How often a sync is run because it loses the connection to the store.
+const MAX_ATTEMPTS: usize = 10;
 /// How often a sync repeats because another process or a rewritten file interfered.
 const MAX_PASSES: usize = 4;
 
@@ -131,7 +133,21 @@ pub struct UnreadTranscript {
 impl SyncService<'_> {
     /// Reads what is new in the transcripts and stores it. An unusable store is replaced first.
     pub fn run(self, request: &SyncRequest, progress: &mut dyn FnMut(ReadProgress)) -> Result<SyncReport, EngineError> {
-        self.engine.maintenance().with_usable_store(&mut || self.read_new(request, progress))
+        self.reconnecting(&mut || self.engine.maintenance().with_usable_store(&mut || self.read_new(request, progress)))
+    }
+
+    /// Runs a sync again if the connection to the store is lost, such as in a failover: what is stored already is not
+    /// read again, so that each attempt gets further.
+    pub(crate) fn reconnecting<T>(self, sync: &mut dyn FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
+        let mut attempts = 1;
+        loop {
+            match sync() {
+                Err(error) if error.is_lost_connection() && attempts < MAX_ATTEMPTS && self.engine.writer().is_ok() => {
+                    attempts += 1;
+                }
+                done => return done,
+            }
+        }
     }
 
     fn read_new(
@@ -186,11 +202,6 @@ impl SyncService<'_> {
 
     /// Reads what is new in these transcripts. Leaves index and embeddings to the next sync, so that it is quick enough
     /// for a waiting caller.
-    pub(crate) fn files(self, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
-        self.files_with(&mut self.engine.writer()?, agent, paths)
-    }
-
-    /// The same with a store that is already open.
     pub(crate) fn files_with(self, store: &mut Store, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
         let mut tally = SyncTotals::default();
         for _ in 0..MAX_PASSES {

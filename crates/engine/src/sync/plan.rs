@@ -11,7 +11,7 @@ use rethread_ingest::source::{
 };
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Timestamp, Warning};
-use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionKey, SessionNumber, TranscriptRow};
+use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionKey, SessionNumber, Threads, TranscriptRow};
 
 use super::SyncRequest;
 use super::shared_files::{KnownTranscripts, SettledFile, SharedFiles};
@@ -119,6 +119,7 @@ impl SyncPlan {
                 Some(row) if row.fingerprint == fingerprint(found.stamp) => {}
                 // An empty file is about to be written. Its old content stays stored until then.
                 _ if found.stamp.size == 0 => {}
+                Some(row) if is_outdated_copy(engine, &found, row) => {}
                 // Some files cannot be assigned to a session before they grow.
                 Some(TranscriptRow { session: Some(session), .. })
                     if plan.is_excluded(&found, *session, store, &mut excludes)? => {}
@@ -170,6 +171,7 @@ impl SyncPlan {
             match store.transcript(&stored_path(engine, &found))? {
                 // A thread's name is stored beside its log, so it can change without the log.
                 Some(row) if agent != Agent::Native && row.fingerprint == fingerprint(stamp) => {}
+                Some(row) if is_outdated_copy(engine, &found, &row) => {}
                 Some(row) if row.session.is_some() => {
                     let cwd = row.session.map(|session| store.session_cwd(session)).transpose()?.flatten();
                     if !excludes.is_excluded(path, cwd.as_deref()) {
@@ -328,13 +330,18 @@ fn known_job(found: TranscriptFile, row: TranscriptRow) -> TranscriptJob {
 /// The path of a transcript in the store. A thread in a database has one that is the same on all nodes, so that they
 /// store it once.
 fn stored_path(engine: &Engine, found: &TranscriptFile) -> String {
-    let thread = found.path.parent().and_then(Path::file_name);
+    let thread = found.path.parent().and_then(Path::file_name).and_then(|name| name.to_str()?.parse().ok());
     match thread {
         Some(thread) if found.agent == Agent::Native && engine.thread_store().is_in_database() => {
-            format!("threads/{}/session.jsonl", thread.display())
+            Threads::stored_log_path(thread)
         }
         _ => found.path.to_string_lossy().into_owned(),
     }
+}
+
+/// Whether another node has read more of a thread in a database than the copy of its log on this node has.
+fn is_outdated_copy(engine: &Engine, found: &TranscriptFile, row: &TranscriptRow) -> bool {
+    found.agent == Agent::Native && engine.thread_store().is_in_database() && found.stamp.size < row.cursor.offset
 }
 
 /// Whether a file is invalid because its agent is writing it right now. The next sync reads it.

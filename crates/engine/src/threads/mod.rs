@@ -1,5 +1,6 @@
 //! Threads, our own conversations: create, append, read, compact, run turns, delete.
 
+mod catch_up;
 mod compact;
 mod content;
 mod context;
@@ -25,6 +26,7 @@ use serde_json::json;
 
 use crate::{ConversationService, Engine, EngineError, ThreadService, TurnService};
 
+pub use catch_up::ThreadCatchUp;
 pub use compact::{CompactReport, CompactRequest, PlannedCost, Summarizer};
 pub use content::{InvalidMessageContent, parse_content};
 pub use context::ThreadContext;
@@ -176,12 +178,16 @@ impl<'e> ThreadService<'e> {
 
     /// Syncs a thread into the store, so that it is listed, shown and found.
     pub fn sync(self, id: ThreadId) -> Result<(), EngineError> {
-        match self.engine.thread_store().log_file(id) {
-            Ok(log) => self.engine.sync().files(Agent::Native, &[log]),
-            // There is nothing to add any more.
-            Err(ThreadError::Missing { .. } | ThreadError::Deleted { .. }) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        self.engine.sync().reconnecting(&mut || {
+            // Opened first, so that nothing is stored from a log that a fail-over has undone.
+            let mut store = self.engine.writer()?;
+            match self.engine.thread_store().log_file(id) {
+                Ok(log) => self.engine.sync().files_with(&mut store, Agent::Native, &[log]),
+                // There is nothing to add any more.
+                Err(ThreadError::Missing { .. } | ThreadError::Deleted { .. }) => Ok(()),
+                Err(error) => Err(error.into()),
+            }
+        })
     }
 
     /// Appends the unfinished answers of killed processes to these threads. Returns whether there were any.

@@ -145,6 +145,7 @@ impl TurnService<'_> {
         let Some(mut turn) = self.start_turn(&log, waiting.ticket, is_stopped)? else {
             return Err(EngineError::Stopped);
         };
+        self.check_client_id(id, request.client_id.as_deref())?;
         let metadata = log.metadata()?;
         let (model, ledger) = (self.model(&metadata)?, self.engine.models().meter()?);
         if had_to_wait {
@@ -176,6 +177,15 @@ impl TurnService<'_> {
         report.pending_calls = log.metadata()?.waiting_calls;
         log.save_unsaved_metadata()?;
         Ok(report)
+    }
+
+    /// Rejects a turn that has run since it was accepted: its client also sent it to another node.
+    fn check_client_id(self, id: ThreadId, client_id: Option<&str>) -> Result<(), EngineError> {
+        let Some(client_id) = client_id else { return Ok(()) };
+        if self.engine.threads().messages_by_client_id(id, client_id)?.is_empty() {
+            return Ok(());
+        }
+        Err(ThreadError::ClientIdTaken { id, client_id: client_id.to_owned() }.into())
     }
 
     /// Rejects a turn that could not run. Checked before anything is written: otherwise a retry would log the text

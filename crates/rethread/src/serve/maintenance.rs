@@ -1,12 +1,12 @@
 //! The work of a server beside its requests: stores audit events, publishes changes, closes unused spaces, and forgets
 //! what is older than its space keeps it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rethread_engine::{AuthorizedSpace, ConfigReload, Engine};
+use rethread_engine::{AuthorizedSpace, ConfigReload, Engine, ThreadCatchUp};
 use rethread_model::Space;
 
 use super::node::Node;
@@ -28,12 +28,13 @@ const FIRST_RETENTION: Duration = Duration::from_mins(1);
 
 /// Works until the server stops, and stores what is left.
 pub(super) fn run(node: &Node, stop: &Arc<AtomicBool>) {
-    let mut publishing = HashSet::new();
+    let (mut publishing, mut catch_ups) = (HashSet::new(), HashMap::new());
     let mut next_retention = Instant::now() + FIRST_RETENTION;
     while !stop.load(Ordering::Relaxed) {
         node.reload_config();
         node.start_publishing(&mut publishing, stop);
         node.store_audit();
+        node.sync_threads(&mut catch_ups);
         node.spaces.close_unused(IDLE_MILLIS);
         node.measure();
         if Instant::now() >= next_retention {
@@ -73,6 +74,20 @@ impl Node {
             if let Err(error) = space.app.audit.store(&space.app.engine) {
                 self.context.metrics.count_failed_audit();
                 space.app.engine.journal().error("audit", &error);
+            }
+        }
+    }
+
+    /// Syncs threads of open spaces that another node appended to but could not sync.
+    fn sync_threads(&self, catch_ups: &mut HashMap<Space, ThreadCatchUp>) {
+        if !self.context.is_shared {
+            return;
+        }
+        catch_ups.retain(|space, _| self.spaces.is_open(space));
+        for space in self.spaces.all() {
+            let engine = &space.app.engine;
+            if let Err(error) = catch_ups.entry(engine.space().clone()).or_default().run_if_due(engine) {
+                engine.journal().error("thread sync", &error);
             }
         }
     }

@@ -207,6 +207,14 @@ impl Sql {
         Ok(number)
     }
 
+    /// Differs after a fail-over, which may have undone the last commits: change numbers are given a second time then.
+    pub(crate) fn history(&self) -> i64 {
+        match &self.driver {
+            Driver::Sqlite(_) => 0,
+            Driver::Postgres(session) => session.server().timeline(),
+        }
+    }
+
     /// Gives unused pages back to the file system, if there are many. A server does so itself.
     pub(crate) fn compact(&self) -> Result<(), StoreError> {
         self.on_sqlite(sqlite::compact).map(drop)

@@ -2,7 +2,7 @@
 
 use super::sqlite::{Connection, corrupt};
 use super::{Driver, Sql};
-use crate::StoreError;
+use crate::{StoreError, StoreLocation};
 
 /// One step to the present schema. Both databases get the same tables and columns.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Sql {
 
     /// Whether the schema is there, for a reader, which must not create or migrate it. No migration so far changed what
     /// readers read; on a server nodes of several versions run at once, so that each needs its own.
-    pub(super) fn is_set_up(&self) -> Result<bool, StoreError> {
+    pub(crate) fn is_set_up(&self) -> Result<bool, StoreError> {
         let (version, known) = (self.checked_version()?, SCHEMA_VERSION);
         if matches!(self.driver, Driver::Postgres(_)) && version != 0 && version != known {
             let path = self.location().path().to_owned();
@@ -112,6 +112,16 @@ impl Sql {
             _ if found != 0 && found < MIGRATIONS[0].version => Err(StoreError::Outdated { path, found, known }),
             _ => Ok(found),
         }
+    }
+}
+
+/// On a server nodes of several versions run at once, so that each needs its own schema.
+pub(crate) fn check_server_version(location: &StoreLocation, found: i64) -> Result<(), StoreError> {
+    let (path, known) = (location.path().to_owned(), SCHEMA_VERSION);
+    match found {
+        _ if found > known => Err(StoreError::Newer { path, found, known }),
+        _ if found < known => Err(StoreError::NotMigrated { path, found, known }),
+        _ => Ok(()),
     }
 }
 

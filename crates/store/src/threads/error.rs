@@ -82,6 +82,14 @@ pub enum ThreadError {
         /// The thread concerned.
         id: ThreadId,
     },
+    /// Another process has stored a message under this client id. Nothing was appended.
+    #[error("a message with the client id {client_id:?} is already in the thread {id}")]
+    ClientIdTaken {
+        /// The thread concerned.
+        id: ThreadId,
+        /// The client's id of the message.
+        client_id: String,
+    },
     /// The database failed.
     #[error("the threads in the database cannot be used")]
     Database {
@@ -104,6 +112,9 @@ impl ThreadError {
             ThreadError::Deleted { id } => ThreadError::Deleted { id: *id },
             ThreadError::Missing { id } => ThreadError::Missing { id: *id },
             ThreadError::TurnLost { id } => ThreadError::TurnLost { id: *id },
+            ThreadError::ClientIdTaken { id, client_id } => {
+                ThreadError::ClientIdTaken { id: *id, client_id: client_id.clone() }
+            }
             ThreadError::Database { cause } => ThreadError::Database { cause: Arc::clone(cause) },
             ThreadError::FailedEarlier { path } => ThreadError::FailedEarlier { path: path.clone() },
             ThreadError::Disk { path, operation, cause } => {

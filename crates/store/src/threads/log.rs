@@ -41,6 +41,9 @@ impl ThreadLog {
     /// A tool result must belong to a call that waits for one; it gets the tool's name from the call. If the database
     /// cannot be reached, it is unknown whether the record was stored: appending the same record again through the same
     /// log finds out, and stores it once.
+    ///
+    /// In a database, a message whose client id another process has stored since this log was opened is refused. A
+    /// caller that opens the log first and then looks for the client id in it stores every message once.
     pub fn append(&self, record: ThreadRecord) -> Result<ThreadRecord, ThreadError> {
         match &self.backend {
             LogBackend::File(log) => log.append(record),

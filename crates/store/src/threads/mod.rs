@@ -98,6 +98,19 @@ impl Threads {
         }
     }
 
+    /// Path of a thread's log in the store, for a thread in a database: the same on all nodes.
+    pub fn stored_log_path(id: ThreadId) -> String {
+        database::stored_log_path(id)
+    }
+
+    /// Threads in a database whose logs are longer than what was synced of them, and how many bytes were.
+    pub fn unsynced(&self) -> Result<Vec<(ThreadId, u64)>, ThreadError> {
+        match &self.backend {
+            ThreadBackend::Files(_) => Ok(Vec::new()),
+            ThreadBackend::Database(threads) => threads.unsynced(),
+        }
+    }
+
     /// Creates a thread: a log without messages, and metadata. Both are durable when this returns.
     pub fn create(&self, metadata: &ThreadMetadata) -> Result<ThreadLog, ThreadError> {
         let log = new_record::settings_line(metadata);

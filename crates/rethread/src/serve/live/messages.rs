@@ -7,7 +7,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use rethread_engine::{NewMessage, SendRequest};
+use rethread_engine::{EngineError, NewMessage, SendRequest, ThreadError};
 use rethread_model::SessionId;
 use rethread_model::thread::{ChatRole, ContentBlock, ThreadId, ThreadMessage};
 use schemars::JsonSchema;
@@ -268,20 +268,33 @@ fn append_once(
     thread: ThreadId,
     message: NewMessage,
 ) -> Result<(StatusCode, ThreadMessage), ApiError> {
-    let found = |error| thread_error(app, thread, error);
-    if let Some(client_id) = &message.client_id {
-        // A queued turn is not in the log yet.
-        if app.turns.find_by_client_id(thread, client_id).is_some() {
-            return Err(client_id_conflict());
-        }
-        let before = app.engine.threads().messages_by_client_id(thread, client_id).map_err(found)?;
-        if let Some(record) = before.into_iter().next() {
-            let is_same = record.role == message.role && record.content == message.content && record.run_id.is_none();
-            return if is_same { Ok((StatusCode::OK, record)) } else { Err(client_id_conflict()) };
-        }
+    // Opened first: it refuses what another node stores under the same client id from here on.
+    let opened = app.engine.threads().open(&thread.to_string()).map_err(|error| thread_error(app, thread, error))?;
+    if let Some(record) = find_appended(app, thread, &message)? {
+        return Ok((StatusCode::OK, record));
     }
-    let opened = app.engine.threads().open(&thread.to_string()).map_err(found)?;
-    Ok((StatusCode::CREATED, opened.append(message)?))
+    match opened.append(message.clone()) {
+        Err(EngineError::Thread(ThreadError::ClientIdTaken { .. })) => {
+            let record = find_appended(app, thread, &message)?.ok_or_else(client_id_conflict)?;
+            Ok((StatusCode::OK, record))
+        }
+        appended => Ok((StatusCode::CREATED, appended?)),
+    }
+}
+
+/// The record of a message that was appended before under its client id. Fails if that was another message.
+fn find_appended(app: &ServerState, thread: ThreadId, message: &NewMessage) -> Result<Option<ThreadMessage>, ApiError> {
+    let Some(client_id) = &message.client_id else { return Ok(None) };
+    // A queued turn is not in the log yet.
+    if app.turns.find_by_client_id(thread, client_id).is_some() {
+        return Err(client_id_conflict());
+    }
+    let before = app.engine.threads().messages_by_client_id(thread, client_id);
+    let Some(record) = before.map_err(|error| thread_error(app, thread, error))?.into_iter().next() else {
+        return Ok(None);
+    };
+    let is_same = record.role == message.role && record.content == message.content && record.run_id.is_none();
+    if is_same { Ok(Some(record)) } else { Err(client_id_conflict()) }
 }
 
 fn json_response(status: StatusCode, became: &MessageResultJson) -> Result<Response, ApiError> {

@@ -145,12 +145,27 @@ fn publish_end(app: &SharedState, run: &TurnRun, done: Result<TurnReport, Failur
             publish(aborted_frame());
             TurnResponse::failed(failure)
         }
-        Err(failure) => {
-            publish(FrameEventJson::from_failure(&failure, run.client_id.clone()));
-            publish(run_end_frame(StopReason::Error));
-            TurnResponse::failed(failure)
-        }
+        Err(failure) => match find_earlier(app, run, &failure) {
+            Some(earlier) => {
+                earlier.replay_frames().for_each(publish);
+                TurnResponse::succeeded(&TurnResultJson::from_earlier(run.thread, &earlier))
+            }
+            None => {
+                publish(FrameEventJson::from_failure(&failure, run.client_id.clone()));
+                publish(run_end_frame(StopReason::Error));
+                TurnResponse::failed(failure)
+            }
+        },
     }
+}
+
+/// The result of the same turn on another node, which ran while this one waited.
+fn find_earlier(app: &ServerState, run: &TurnRun, failure: &Failure) -> Option<EarlierTurn> {
+    let client_id = run.client_id.as_deref().filter(|_| failure.kind == FailureKind::ClientIdTaken)?;
+    tokio::task::block_in_place(|| {
+        let messages = app.engine.threads().messages_by_client_id(run.thread, client_id).ok()?;
+        EarlierTurn::new(app, run.thread, messages).ok()
+    })
 }
 
 impl TurnResultJson {

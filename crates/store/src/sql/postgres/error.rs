@@ -26,6 +26,9 @@ pub enum PostgresError {
     /// The statement returned no row where there must be one.
     #[error("a row is missing")]
     MissingRow,
+    /// Another server answers since the store was opened.
+    #[error("another server has taken over since the store was opened")]
+    FailedOver,
     /// The connection was lost during a commit, and it could not be found out whether it was stored.
     #[error("the connection was lost during a commit: it is unknown whether the change was stored")]
     UnknownOutcome,
@@ -45,7 +48,7 @@ impl PostgresError {
     pub(crate) fn kind(&self) -> DriverErrorKind {
         match self {
             Self::Client(error) => client_error_kind(error),
-            Self::Address(_) | Self::PoolExhausted(_) => DriverErrorKind::Unavailable,
+            Self::Address(_) | Self::PoolExhausted(_) | Self::FailedOver => DriverErrorKind::Unavailable,
             Self::UnexpectedValue { .. } => DriverErrorKind::UnexpectedValue,
             Self::MissingRow => DriverErrorKind::Other,
             Self::UnknownOutcome => DriverErrorKind::UnknownOutcome,

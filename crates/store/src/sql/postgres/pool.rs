@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -27,6 +27,7 @@ const MAX_IDLE: Duration = Duration::from_mins(5);
 /// hangs in a transaction does not block a space for long.
 const SESSION_SETTINGS: &str = "SET client_min_messages = warning; \
     SET idle_in_transaction_session_timeout = '120s'; SET lock_timeout = '60s'; SET jit = off";
+const READ_WAL_NAME: &str = "SELECT pg_walfile_name(pg_current_wal_lsn())";
 
 /// A PostgreSQL server with the database that holds the store.
 pub(crate) struct Server {
@@ -37,6 +38,8 @@ pub(crate) struct Server {
     returned: Condvar,
     was_reachable: AtomicBool,
     reconnects: AtomicU64,
+    /// The timeline of the server of the last connection; 0 if it does not tell.
+    timeline: AtomicU32,
     next_writer: AtomicU64,
     /// The version of the schema and when it was read.
     pub(super) schema: Mutex<Option<(i64, Instant)>>,
@@ -86,6 +89,7 @@ impl Server {
             returned: Condvar::new(),
             was_reachable: AtomicBool::new(false),
             reconnects: AtomicU64::new(0),
+            timeline: AtomicU32::new(0),
             next_writer: AtomicU64::new(1),
             schema: Mutex::default(),
             changes: super::listen::KnownChanges::default(),
@@ -95,6 +99,11 @@ impl Server {
     /// The address without its password.
     pub(crate) fn shown(&self) -> &str {
         &self.address.shown
+    }
+
+    /// A number that grows when a standby is promoted.
+    pub(crate) fn timeline(&self) -> i64 {
+        i64::from(self.timeline.load(Ordering::Relaxed))
     }
 
     pub(crate) fn pool_status(&self) -> PoolStatus {
@@ -172,6 +181,7 @@ impl Server {
             None => self.address.config.connect(NoTls)?,
         };
         client.batch_execute(SESSION_SETTINGS)?;
+        self.timeline.store(read_timeline(&mut client), Ordering::Relaxed);
         if self.was_reachable.swap(true, Ordering::Relaxed) {
             self.reconnects.fetch_add(1, Ordering::Relaxed);
         }
@@ -179,6 +189,12 @@ impl Server {
         let writer = format!("writer {}-{count}", process_key());
         Ok(PooledClient { client, statements: HashMap::new(), writer, used_at: Instant::now() })
     }
+}
+
+/// The timeline is the beginning of the names of WAL files. Services that are not quite PostgreSQL do not have them.
+fn read_timeline(client: &mut Client) -> u32 {
+    let name = client.query_one(READ_WAL_NAME, &[]).and_then(|row| row.try_get::<_, String>(0));
+    name.ok().and_then(|name| u32::from_str_radix(name.get(..8)?, 16).ok()).unwrap_or(0)
 }
 
 /// Differs between processes on all machines.

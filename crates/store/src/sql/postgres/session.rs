@@ -18,6 +18,8 @@ pub(crate) struct PostgresSession {
     pub(super) held: RefCell<Option<HeldClient>>,
     /// How long to wait for other writers of the space.
     pub(super) patience: Cell<Duration>,
+    /// The timeline that this store has read from; 0 before it has.
+    timeline: Cell<i64>,
 }
 
 /// The connection of an open transaction. Given back when the transaction ends.
@@ -31,7 +33,8 @@ impl std::fmt::Debug for HeldClient {
 
 impl PostgresSession {
     pub(crate) fn new(server: Arc<Server>, patience: Duration) -> Self {
-        Self { server, held: RefCell::default(), patience: Cell::new(patience) }
+        let timeline = Cell::new(server.timeline());
+        Self { server, held: RefCell::default(), patience: Cell::new(patience), timeline }
     }
 
     pub(crate) fn server(&self) -> &Arc<Server> {
@@ -40,6 +43,13 @@ impl PostgresSession {
 
     pub(crate) fn set_patience(&self, patience: Duration) {
         self.patience.set(patience);
+    }
+
+    /// Refuses to write what was decided by reading from the server before a fail-over, which may have undone it.
+    pub(super) fn check_timeline(&self) -> Result<(), PostgresError> {
+        let (known, now) = (self.timeline.get(), self.server.timeline());
+        self.timeline.set(if known == 0 { now } else { known });
+        if known == 0 || known == now { Ok(()) } else { Err(PostgresError::FailedOver) }
     }
 
     /// Runs a statement and returns how many rows it changed.

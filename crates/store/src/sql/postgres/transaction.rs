@@ -49,7 +49,10 @@ impl PostgresSession {
             Ok(number)
         })?;
         *self.held.borrow_mut() = taken.map(HeldClient);
-        Ok(PostgresTransaction { session: self, commit: Some((space.to_owned(), number)), is_open: true })
+        let transaction =
+            PostgresTransaction { session: self, commit: Some((space.to_owned(), number)), is_open: true };
+        self.check_timeline()?;
+        Ok(transaction)
     }
 
     /// Makes the open transaction the only writer of another space, too.
@@ -64,7 +67,9 @@ impl PostgresSession {
         let mut taken = None;
         self.retrying_held(&mut taken, |client| Ok(client.client.batch_execute("BEGIN")?))?;
         *self.held.borrow_mut() = taken.map(HeldClient);
-        Ok(PostgresTransaction { session: self, commit: None, is_open: true })
+        let transaction = PostgresTransaction { session: self, commit: None, is_open: true };
+        self.check_timeline()?;
+        Ok(transaction)
     }
 
     /// Starts a transaction that only reads and sees one state; `None` if there is a transaction already.

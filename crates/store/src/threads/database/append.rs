@@ -85,6 +85,21 @@ impl PlannedAppend {
         Ok(true)
     }
 
+    /// Refuses messages whose client ids are already in the log from a position on. The thread must be locked.
+    pub(super) fn check_client_ids(&self, sql: &Sql, from: u64) -> Result<(), ThreadError> {
+        let new: Vec<&str> = self.results.iter().filter_map(|(_, result)| client_id(result.as_ref().ok()?)).collect();
+        if new.is_empty() || from >= self.from {
+            return Ok(());
+        }
+        let (id, mut taken) = (self.after.metadata.id, None);
+        rows::each_line(sql, id, from, |start, line| {
+            let record = if start < self.from { ThreadRecord::parse(line).ok() } else { None };
+            let found = record.as_ref().and_then(client_id).filter(|found| new.contains(found));
+            taken = found.map(str::to_owned).or(taken.take());
+        })?;
+        taken.map_or(Ok(()), |client_id| Err(ThreadError::ClientIdTaken { id, client_id }))
+    }
+
     /// Whether a commit took effect.
     pub(super) fn is_stored(&self, sql: &Sql) -> Result<bool, ThreadError> {
         rows::was_added(sql, self.after.metadata.id, self.from, &self.append_id)
@@ -106,6 +121,10 @@ impl PlannedAppend {
         });
         unconfirmed.collect::<Vec<_>>().into_iter()
     }
+}
+
+fn client_id(record: &ThreadRecord) -> Option<&str> {
+    record.message()?.client_id.as_deref()
 }
 
 impl UnconfirmedAppend {

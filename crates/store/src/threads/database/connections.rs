@@ -27,7 +27,11 @@ impl Connections {
 
     pub(super) fn write<T>(&self, action: impl FnOnce(&Sql) -> Result<T, ThreadError>) -> Result<T, ThreadError> {
         let store = match take(&self.writers) {
-            Some(store) => store,
+            Some(store) => {
+                // Another node may have migrated the database since.
+                store.sql.migrate()?;
+                store
+            }
             None => Store::open(&self.location, self.space.clone())?,
         };
         let result = action(&store.sql);
@@ -46,7 +50,10 @@ impl Connections {
         action: impl FnOnce(&Sql) -> Result<T, ThreadError>,
     ) -> Result<Option<T>, ThreadError> {
         let store = match take(&self.readers) {
-            Some(store) => store,
+            Some(store) => {
+                store.sql.is_set_up()?;
+                store
+            }
             None => match ReadStore::open(&self.location, &self.space, None)? {
                 Some(store) if store.sql.schema_version()? >= FIRST_SCHEMA => store,
                 _ => return Ok(None),

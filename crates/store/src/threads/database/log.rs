@@ -14,6 +14,7 @@ use super::connections::{Connections, may_succeed_later};
 use super::lease::TurnLease;
 use super::rows::{self, LogHead};
 use crate::StoreError;
+use crate::sql::Sql;
 use crate::threads::append_queue::{AppendQueue, AppendResult, AppendTicket};
 use crate::threads::{ThreadError, new_record};
 
@@ -25,6 +26,8 @@ const RETRY_PAUSES: [Duration; 3] = [Duration::from_millis(50), Duration::from_m
 pub(in crate::threads) struct DatabaseLog {
     id: ThreadId,
     connections: Arc<Connections>,
+    /// Length of the log in bytes when it was opened. The caller knows what was stored before.
+    opened_at: u64,
     queue: AppendQueue,
     pub(super) writer: Mutex<LogState>,
     /// The turn that appends belong to, while it runs.
@@ -42,10 +45,11 @@ pub(super) struct LogState {
 }
 
 impl DatabaseLog {
-    pub(super) fn new(id: ThreadId, connections: Arc<Connections>) -> Self {
+    pub(super) fn new(id: ThreadId, connections: Arc<Connections>, opened_at: u64) -> Self {
         let state =
             LogState { head: None, unconfirmed: Vec::new(), acknowledge: || Ok(()), retry_pauses: &RETRY_PAUSES };
-        Self { id, connections, queue: AppendQueue::default(), writer: Mutex::new(state), lease: Mutex::default() }
+        let (queue, writer, lease) = (AppendQueue::default(), Mutex::new(state), Mutex::default());
+        Self { id, connections, opened_at, queue, writer, lease }
     }
 
     pub(in crate::threads) fn id(&self) -> ThreadId {
@@ -112,7 +116,7 @@ impl DatabaseLog {
             return Ok(None);
         };
         let earlier = &state.unconfirmed[at];
-        let is_stored = self.connections.write(|sql| earlier.is_stored(sql, self.id))?;
+        let is_stored = self.settled(|sql| earlier.is_stored(sql, self.id))?;
         let earlier = state.unconfirmed.swap_remove(at);
         Ok(is_stored.then_some(earlier.stored))
     }
@@ -139,7 +143,7 @@ impl DatabaseLog {
                         return stored.map(|_| Vec::new());
                     }
                 }
-                stored = self.connections.write(|sql| plan.is_stored(sql));
+                stored = self.settled(|sql| plan.is_stored(sql));
             }
             if stored? {
                 state.head = Some(plan.after);
@@ -147,6 +151,15 @@ impl DatabaseLog {
             }
             state.head = None;
         }
+    }
+
+    /// Reads the log once no commit of an earlier connection is under way: the server may still run one whose connection
+    /// was lost, and it holds the lock of the thread until it ends.
+    fn settled<T>(&self, read: impl FnOnce(&Sql) -> Result<T, ThreadError>) -> Result<T, ThreadError> {
+        self.connections.transaction(|sql| {
+            rows::lock(sql, self.id)?;
+            read(sql)
+        })
     }
 
     /// Numbers the records. A record is refused only by the current state of the thread.
@@ -166,6 +179,9 @@ impl DatabaseLog {
         let lease = self.lease.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
         let is_stored = self.connections.transaction(|sql| {
             let is_stored = plan.store(sql)?;
+            if is_stored {
+                plan.check_client_ids(sql, self.opened_at)?;
+            }
             // The head is locked now, and a turn is taken over only under the same lock.
             match &lease {
                 Some(lease) if is_stored && !lease.is_held(sql)? => Err(ThreadError::TurnLost { id: self.id }),

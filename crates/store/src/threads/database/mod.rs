@@ -25,6 +25,7 @@ use crate::StoreLocation;
 use crate::sql::{Sql, values};
 use connections::{Connections, in_transaction};
 
+pub(super) use copies::stored_log_path;
 pub(super) use lease::TurnLease;
 pub use lease::lease_takeovers;
 pub(super) use log::DatabaseLog;
@@ -68,12 +69,12 @@ impl DatabaseThreads {
             }
             rows::add_lines(sql, id, &rows::random_id(), &lines)
         })?;
-        Ok(DatabaseLog::new(id, Arc::clone(&self.connections)))
+        Ok(DatabaseLog::new(id, Arc::clone(&self.connections), log.len() as u64))
     }
 
     pub(super) fn open(&self, id: ThreadId) -> Result<DatabaseLog, ThreadError> {
-        self.read(id, |sql| rows::stored_metadata(sql, id))?;
-        Ok(DatabaseLog::new(id, Arc::clone(&self.connections)))
+        let (bytes, _) = self.read(id, |sql| rows::stored_metadata(sql, id))?;
+        Ok(DatabaseLog::new(id, Arc::clone(&self.connections), bytes))
     }
 
     pub(super) fn log_content(&self, id: ThreadId) -> Result<Vec<u8>, ThreadError> {

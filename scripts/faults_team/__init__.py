@@ -1,0 +1,1 @@
+"""Scenarios of scripts/faults-team, and what they share."""
