@@ -34,7 +34,7 @@ pub(crate) const MIGRATIONS: [Migration; 5] = migrations! {
 };
 
 /// Stored as `user_version` in a file, in `schema_version` on a server; 0 is a new, empty database.
-const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
+pub(crate) const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 
 impl Sql {
     /// Creates or migrates the schema of a file, in one transaction. Several processes may open a file at once: the
@@ -91,10 +91,7 @@ impl Sql {
         let expected = || -> rusqlite::Result<Vec<_>> {
             let own = Connection::open_in_memory()?;
             create(&own)?;
-            let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
-            let tables: Vec<String> =
-                own.prepare(tables)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-            tables.into_iter().map(|table| Ok((super::sqlite::catalog(&own, &table)?, table))).collect()
+            tables(&own)?.into_iter().map(|table| Ok((super::sqlite::catalog(&own, &table)?, table))).collect()
         };
         for (columns, table) in expected().map_err(|cause| self.error(cause))? {
             if self.catalog(&table)? != columns {
@@ -118,6 +115,12 @@ impl Sql {
 /// Creates the present schema in an empty file.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     run_migrations(connection, 0, SCHEMA_VERSION)
+}
+
+/// The names of all tables.
+pub(crate) fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }
 
 /// Whether the tables match the version of the file. With an unknown version, they must not be those of the present
