@@ -2,52 +2,21 @@
 //! statements is not tested.
 
 use rethread_store::{AuthorizedSpace, CitusTable, DistributeError, Store, StoreLocation, TablePlacement};
-use rethread_testing::{TestPostgres, new_space_name};
-
-/// Notes what it is called with, and refuses what Citus refuses.
-const FAKE_CITUS: &str = r#"
-    CREATE TABLE pg_dist_partition (logicalrelid regclass, partmethod "char", repmodel "char", colocated text);
-    CREATE TABLE fake_refusal (relation regclass, code text);
-    CREATE TABLE fake_truncated (relation regclass);
-    CREATE FUNCTION fake_refuse(name regclass) RETURNS void LANGUAGE plpgsql AS $$ DECLARE refused text; BEGIN
-        SELECT code INTO refused FROM fake_refusal WHERE relation = name;
-        IF refused IS NOT NULL THEN RAISE EXCEPTION 'refused' USING ERRCODE = refused; END IF;
-        IF EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = name) THEN RAISE EXCEPTION 'twice'; END IF;
-    END $$;
-    CREATE FUNCTION create_distributed_table(table_name regclass, distribution_column text,
-        distribution_type text DEFAULT 'hash', colocate_with text DEFAULT 'default', shard_count int DEFAULT NULL)
-        RETURNS void LANGUAGE plpgsql AS $$ BEGIN
-        PERFORM fake_refuse(table_name);
-        IF EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = table_name AND i.indisunique AND NOT EXISTS
-            (SELECT 1 FROM pg_attribute a WHERE a.attrelid = table_name AND a.attname = distribution_column
-             AND a.attnum = ANY(i.indkey))) THEN RAISE EXCEPTION 'a unique index without the column'; END IF;
-        IF colocate_with NOT IN ('default', 'none') AND NOT EXISTS
-            (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = colocate_with::regclass AND partmethod = 'h')
-            THEN RAISE EXCEPTION 'not distributed'; END IF;
-        INSERT INTO pg_dist_partition VALUES (table_name, 'h', 's', colocate_with);
-    END $$;
-    CREATE FUNCTION create_reference_table(table_name regclass) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
-        PERFORM fake_refuse(table_name);
-        INSERT INTO pg_dist_partition VALUES (table_name, 'n', 't', NULL);
-    END $$;
-    CREATE FUNCTION truncate_local_data_after_distributing_table(function_oid regclass) RETURNS void LANGUAGE sql
-        AS $$ INSERT INTO fake_truncated VALUES (function_oid) $$;
-"#;
+use rethread_testing::TestPostgres;
 
 /// A new database with the schema, beside those of other tests.
 struct CitusDatabase {
+    url: String,
     location: StoreLocation,
     client: postgres::Client,
 }
 
 impl CitusDatabase {
     fn new() -> Option<Self> {
-        let server = TestPostgres::shared()?;
-        let name = new_space_name().replace('-', "_");
-        server.run_sql(&format!("CREATE DATABASE {name}"));
-        let url = server.url_of(&name);
+        let url = TestPostgres::shared()?.new_database_url();
         let location = StoreLocation::at_url(&url, None, None).unwrap();
-        Some(Self { location, client: postgres::Client::connect(&url, postgres::NoTls).unwrap() })
+        let client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+        Some(Self { url, location, client })
     }
 
     fn distribute(&self, is_dry_run: bool) -> (Vec<CitusTable>, Result<(), DistributeError>) {
@@ -65,7 +34,7 @@ impl CitusDatabase {
 fn each_table_is_placed_once_and_beside_the_others() {
     let Some(mut database) = CitusDatabase::new() else { return };
     database.location.migrate().unwrap();
-    database.client.batch_execute(FAKE_CITUS).unwrap();
+    TestPostgres::add_fake_citus(&database.url);
     let (planned, done) = database.distribute(true);
     done.unwrap();
     assert!(planned.len() > 30 && planned.iter().all(|table| !table.was_placed));
@@ -96,7 +65,7 @@ fn each_table_is_placed_once_and_beside_the_others() {
 fn what_was_refused_is_placed_by_the_next_call() {
     let Some(mut database) = CitusDatabase::new() else { return };
     database.location.migrate().unwrap();
-    database.client.batch_execute(FAKE_CITUS).unwrap();
+    TestPostgres::add_fake_citus(&database.url);
     database.client.batch_execute("INSERT INTO fake_refusal VALUES ('entry', '42501')").unwrap();
     let (before, refused) = database.distribute(false);
     assert!(matches!(refused, Err(DistributeError::NotPermitted { table }) if table == "entry"));

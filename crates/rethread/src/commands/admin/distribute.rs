@@ -35,7 +35,7 @@ pub(super) fn run(context: &CommandContext, args: &AdminDistributeArgs) -> Resul
 
 fn summary(is_dry_run: bool, tables: &[CitusTable]) -> String {
     let before = tables.iter().filter(|table| table.was_placed).count();
-    let count = render::count(tables.len() - before, "table");
+    let count = render::count((tables.len() - before) as u64, "table");
     let verb = if is_dry_run { "Would distribute" } else { "Distributed" };
     if before == 0 { format!("{verb} {count}.") } else { format!("{verb} {count}; {before} were distributed already.") }
 }
