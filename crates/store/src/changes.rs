@@ -32,7 +32,8 @@ impl ReadStore {
             "SELECT session.id, session.agent, session.name FROM lifecycle
              JOIN session ON session.space = lifecycle.space
              AND session.agent = lifecycle.agent AND session.external_id = lifecycle.external_id
-             WHERE lifecycle.space = ?1 AND (lifecycle.touched_at >= ?2 OR lifecycle.closed_at >= ?2) LIMIT ?3",
+             WHERE lifecycle.space = ?1 AND (lifecycle.touched_at >= ?2 OR lifecycle.closed_at >= ?2)
+             ORDER BY lifecycle.agent, lifecycle.external_id LIMIT ?3",
             values![since, limit],
             from_row,
         )
@@ -42,7 +43,7 @@ impl ReadStore {
     pub fn newest_named_sessions(&self, limit: u64) -> Result<Vec<ChangedSession>, StoreError> {
         let sql = format!(
             "SELECT id, agent, name FROM session {}
-             WHERE space = ?1 AND name IS NOT NULL ORDER BY last_activity_at DESC NULLS LAST LIMIT ?2",
+             WHERE space = ?1 AND name IS NOT NULL ORDER BY last_activity_at DESC NULLS LAST, number DESC LIMIT ?2",
             self.sql.index("session_by_time")
         );
         self.sql.known(&sql, values![limit], from_row)
