@@ -113,10 +113,12 @@ pub use rethread_store::{
 };
 pub use rethread_store::{CopiedSpace, CopiedTable, CopyEnd, CopyError, CopyReport};
 pub use rethread_store::{
+    CitusTable, DistributeError, InvalidStoreUrl, PoolStatus, StoreLocation, TablePlacement, lease_takeovers,
+};
+pub use rethread_store::{
     EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
     SessionScope, StoreError, ThreadError, ThreadLineProblem,
 };
-pub use rethread_store::{InvalidStoreUrl, PoolStatus, StoreLocation, lease_takeovers};
 pub use search::{HitWithExchange, SearchReport, SearchRequest, SimilarWork};
 pub use server::{ChangeReport, ChangeWatcher, ServerLock, random_secret};
 pub use services::{

@@ -217,12 +217,18 @@ impl IndexUpdater {
             }
             let mut index = Index::open_in_dir(&place)?;
             index.set_tokenizers(schema::tokenizers());
-            let (threads, budget) = if many { (THREADS_FOR_MANY, LARGE_BUFFER_BYTES) } else { (1, SMALL_BUFFER_BYTES) };
+            let (threads, budget) =
+                if many { (threads_for_many(), LARGE_BUFFER_BYTES) } else { (1, SMALL_BUFFER_BYTES) };
             self.writer = Some(index.writer_with_num_threads(threads, threads * budget)?);
         }
         // Always set at this point.
         self.writer.as_mut().ok_or_else(|| IndexError::from(std::io::Error::other("the index has no writer")))
     }
+}
+
+/// One thread on one core: two would only make the order of entries in the index depend on chance.
+fn threads_for_many() -> usize {
+    std::thread::available_parallelism().map_or(THREADS_FOR_MANY, |cores| THREADS_FOR_MANY.min(cores.get()))
 }
 
 /// Tantivy creates files readable by everyone. Their folder is private, but a copy of them might not be.

@@ -32,7 +32,8 @@ impl ReadStore {
             "SELECT session.id, session.agent, session.name FROM lifecycle
              JOIN session ON session.space = lifecycle.space
              AND session.agent = lifecycle.agent AND session.external_id = lifecycle.external_id
-             WHERE lifecycle.space = ?1 AND (lifecycle.touched_at >= ?2 OR lifecycle.closed_at >= ?2) LIMIT ?3",
+             WHERE lifecycle.space = ?1 AND (lifecycle.touched_at >= ?2 OR lifecycle.closed_at >= ?2)
+             ORDER BY lifecycle.agent, lifecycle.external_id LIMIT ?3",
             values![since, limit],
             from_row,
         )

@@ -48,7 +48,7 @@ impl ReadStore {
              SELECT entity.kind, entity.name, counted.facts, counted.sessions, counted.last
              FROM counted {} entity ON entity.space = ?1 AND entity.number = counted.entity
              WHERE (?3 IS NULL OR entity.kind = ?3) AND (?4 IS NULL OR {})
-             ORDER BY counted.facts DESC, counted.last DESC NULLS LAST, entity.name",
+             ORDER BY counted.facts DESC, counted.last DESC NULLS LAST, entity.name, entity.number",
             dialect.ordered_join(),
             dialect.contains("lower(entity.name)", "lower(?4)"),
         );

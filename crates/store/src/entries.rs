@@ -56,7 +56,7 @@ impl ReadStore {
     /// Entries whose text is not what was written, as `session N entry M`.
     pub fn changed_entries(&self) -> Result<Vec<String>, StoreError> {
         let sql = format!(
-            "SELECT {}, checksum, session, seq FROM entry WHERE space = ?1 AND checksum IS NOT NULL",
+            "SELECT {}, checksum, session, seq FROM entry WHERE space = ?1 AND checksum IS NOT NULL ORDER BY session, seq",
             CHECKED_COLUMNS.join(", ")
         );
         let mut changed = Vec::new();

@@ -254,7 +254,7 @@ impl Batch<'_> {
         let by_models = "space = ?1 AND session = ?2 AND model IS NOT NULL";
         for sql in [
             &format!("DELETE FROM fact WHERE {by_models} AND NOT EXISTS ({cited})"),
-            &format!("UPDATE fact SET episode = ({cited} LIMIT 1) WHERE {by_models}"),
+            &format!("UPDATE fact SET episode = ({cited} ORDER BY seq LIMIT 1) WHERE {by_models}"),
             "DELETE FROM fact WHERE space = ?1 AND session = ?2 AND model IS NULL",
             "DELETE FROM fact_span WHERE space = ?1 AND session = ?2",
         ] {

@@ -182,7 +182,7 @@ impl ReadStore {
         agents: &[Agent],
     ) -> Result<Vec<SessionNumber>, StoreError> {
         let sql = format!(
-            "SELECT number, agent FROM session {} WHERE space = ?1 AND {IN_SCOPE}",
+            "SELECT number, agent FROM session {} WHERE space = ?1 AND {IN_SCOPE} ORDER BY number",
             self.sql.index("session_by_project")
         );
         self.sql.known(&sql, values![scope.project()], |row| {

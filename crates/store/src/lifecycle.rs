@@ -166,7 +166,7 @@ impl ReadStore {
     pub fn sessions_closed_since(&self, agent: Agent, since: Timestamp) -> Result<Vec<String>, StoreError> {
         self.sql.all(
             "SELECT external_id FROM lifecycle WHERE space = ?1 AND agent = ?2 AND closed_at >= ?3
-             ORDER BY closed_at DESC NULLS LAST",
+             ORDER BY closed_at DESC NULLS LAST, external_id",
             values![agent, since],
             |row| row.string("external_id"),
         )
@@ -176,7 +176,8 @@ impl ReadStore {
     pub fn silent_sessions(&self, before: Timestamp) -> Result<Vec<(Agent, String)>, StoreError> {
         self.sql.known(
             "SELECT agent, external_id FROM lifecycle WHERE space = ?1
-             AND (closed_as IS NULL OR closed_as = 'run-ended') AND touched_at < ?2",
+             AND (closed_as IS NULL OR closed_as = 'run-ended') AND touched_at < ?2
+             ORDER BY agent, external_id",
             values![before],
             |row| Ok(row.parsed("agent")?.zip(Some(row.string("external_id")?))),
         )

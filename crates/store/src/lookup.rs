@@ -35,7 +35,7 @@ impl ReadStore {
     ) -> Result<Vec<(u64, String)>, StoreError> {
         self.sql.all(
             "SELECT seq, substr(text, 1, CAST(?5 AS INTEGER)) AS text FROM entry
-             WHERE space = ?1 AND session = ?2 AND seq BETWEEN ?3 AND ?4",
+             WHERE space = ?1 AND session = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq",
             values![session, *seqs.start(), *seqs.end(), chars],
             |row| Ok((row.u64("seq")?, row.string("text")?)),
         )
@@ -73,7 +73,7 @@ impl ReadStore {
     /// The numbers of the sessions of exactly that project. Uses an index, unlike `session_numbers`.
     pub fn session_numbers_in_project(&self, project: &str) -> Result<Vec<SessionNumber>, StoreError> {
         let index = self.sql.index("session_by_project");
-        let sql = format!("SELECT number FROM session {index} WHERE space = ?1 AND project = ?2");
+        let sql = format!("SELECT number FROM session {index} WHERE space = ?1 AND project = ?2 ORDER BY number");
         self.sql.all(&sql, values![project], |row| row.session("number"))
     }
 

@@ -120,7 +120,7 @@ impl ReadStore {
     pub fn active_session_numbers(&self, project: &str, since: Timestamp) -> Result<Vec<SessionNumber>, StoreError> {
         self.sql.all(
             "SELECT number FROM session WHERE space = ?1 AND project = ?2 AND last_activity_at >= ?3
-             AND kind = 'main'",
+             AND kind = 'main' ORDER BY number",
             values![project, since],
             |row| row.session("number"),
         )

@@ -25,7 +25,8 @@ impl ReadStore {
     /// Up to `limit` finished periods that are not in the archive.
     pub fn pending_archives(&self, limit: u64) -> Result<Vec<PendingArchive>, StoreError> {
         self.sql.known(
-            "SELECT agent, external_id, period, file_name, content FROM pending_archive WHERE space = ?1 LIMIT ?2",
+            "SELECT agent, external_id, period, file_name, content FROM pending_archive WHERE space = ?1
+             ORDER BY agent, external_id, period LIMIT ?2",
             values![limit],
             |row| {
                 let Some(agent) = row.parsed("agent")? else { return Ok(None) };

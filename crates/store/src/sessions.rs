@@ -96,7 +96,7 @@ impl ReadStore {
              SELECT number FROM session {} WHERE space = ?1 AND id = ?2
              UNION SELECT number FROM session {} WHERE space = ?1 AND alias = ?2
              UNION SELECT number FROM session {} WHERE space = ?1 AND (external_id = ?2
-             OR substr(external_id, length(external_id) - length(?2)) = '/' || ?2))",
+             OR substr(external_id, length(external_id) - length(?2)) = '/' || ?2)) ORDER BY session.number",
             self.sql.index("session_by_id"),
             self.sql.index("session_by_alias"),
             self.sql.index("session_by_external_id"),
@@ -125,7 +125,7 @@ impl ReadStore {
     /// All directories that sessions started in.
     pub fn work_dirs(&self) -> Result<Vec<PathBuf>, StoreError> {
         let sql = format!(
-            "SELECT DISTINCT cwd FROM session {} WHERE space = ?1 AND cwd IS NOT NULL",
+            "SELECT DISTINCT cwd FROM session {} WHERE space = ?1 AND cwd IS NOT NULL ORDER BY cwd",
             self.sql.index("session_by_project")
         );
         let mut found = self.sql.all(&sql, &[], |row| row.text("cwd").map(PathBuf::from))?;
@@ -143,7 +143,8 @@ impl ReadStore {
     /// The number of main sessions per agent.
     pub fn session_counts_by_agent(&self) -> Result<Vec<(Agent, u64)>, StoreError> {
         let sql = format!(
-            "SELECT agent, count(*) AS sessions FROM session {} WHERE space = ?1 AND kind = 'main' GROUP BY agent",
+            "SELECT agent, count(*) AS sessions FROM session {} WHERE space = ?1 AND kind = 'main'
+             GROUP BY agent ORDER BY agent",
             self.sql.index("session_by_agent")
         );
         self.sql.known(&sql, &[], |row| Ok(row.parsed("agent")?.zip(Some(row.u64("sessions")?))))

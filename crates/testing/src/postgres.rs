@@ -22,6 +22,9 @@ const UNPRIVILEGED_ID: u32 = 65_534;
 /// Every table whose rows belong to a space.
 const TABLES_OF_SPACES: &str =
     "SELECT table_name::text FROM information_schema.columns WHERE column_name = 'space' AND table_schema = 'public'";
+/// Orders texts unlike SQLite does, so that all tests show that the schema does not depend on it. Not all versions can.
+const DICTIONARY_ORDER: [&str; 2] = ["--locale-provider=icu", "--icu-locale=en"];
+const FAKE_CITUS: &str = include_str!("fake_citus.sql");
 const START_LIMIT: Duration = Duration::from_mins(1);
 /// Stops the server when the process that holds the other end of the pipe is gone, however it ended.
 const KEEPER: &str = r#"
@@ -69,9 +72,7 @@ impl TestPostgres {
 
     /// A store in a new database, for tests that are about all of its spaces.
     pub fn new_database(&self) -> StoreLocation {
-        let name = new_space_name().replace('-', "_");
-        self.run_sql(&format!("CREATE DATABASE {name}"));
-        let location = StoreLocation::at_url(&self.url_of(&name), None, Some(8)).unwrap();
+        let location = StoreLocation::at_url(&self.new_database_url(), None, Some(8)).unwrap();
         location.migrate().unwrap();
         location
     }
@@ -95,6 +96,18 @@ impl TestPostgres {
             client.query_one(&sql, &[&space]).unwrap().get(0)
         };
         tables.map(|table| (table.clone(), checksum(&table))).collect()
+    }
+
+    /// The address of a new, empty database.
+    pub fn new_database_url(&self) -> String {
+        let name = new_space_name().replace('-', "_");
+        self.run_sql(&format!("CREATE DATABASE {name}"));
+        self.url_of(&name)
+    }
+
+    /// Makes a database look as if it had Citus, for tests of what we ask of it.
+    pub fn add_fake_citus(url: &str) {
+        postgres::Client::connect(url, postgres::NoTls).unwrap().batch_execute(FAKE_CITUS).unwrap();
     }
 
     /// The address of another database of the server.
@@ -167,12 +180,20 @@ impl TestPostgres {
             command.current_dir(&folder).env("LC_ALL", "C.UTF-8");
             command
         };
-        let initdb = unprivileged(&programs.join("initdb"))
-            .args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--username=rethread", "-D"])
-            .arg(folder.join("data"))
-            .output()
-            .unwrap();
-        assert!(initdb.status.success(), "initdb: {}", String::from_utf8_lossy(&initdb.stderr));
+        let initdb = |collation: &[&str]| {
+            unprivileged(&programs.join("initdb"))
+                .args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--username=rethread"])
+                .args(collation)
+                .arg("-D")
+                .arg(folder.join("data"))
+                .output()
+                .unwrap()
+        };
+        let mut created = initdb(&DICTIONARY_ORDER);
+        if !created.status.success() {
+            created = initdb(&[]);
+        }
+        assert!(created.status.success(), "initdb: {}", String::from_utf8_lossy(&created.stderr));
         let keeper = unprivileged(Path::new("/bin/sh"))
             .args(["-c", KEEPER, "sh"])
             .args([programs, &folder])

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rethread_llm::{AnswerSchema, ChatLimits, ChatRequest, NanoUsd};
-use rethread_model::{Entry, Session, Tokens, is_unsafe_to_display, one_line};
+use rethread_model::{Agent, Entry, Session, Tokens, is_unsafe_to_display, one_line};
 use rethread_recall::{CitedAnswer, SerializedSession, answer_schema, question_prompt, serialize_session};
 use rethread_store::{EntryFilter, ReadStore, SessionNumber, SessionQuestion};
 use serde_json::Value;
@@ -228,7 +228,8 @@ impl QuestionService<'_> {
         let change = store.last_change(number).map_err(EngineError::from)?;
         let entries = store.entries(listed.session.id, EntryFilter::default()).map_err(EngineError::from)?;
         if entries.iter().all(|entry| entry.text.trim().is_empty()) {
-            return Err(empty_session_error(&store, &listed.session)?);
+            let is_in_database = listed.session.agent == Agent::Native && self.engine.thread_store().is_in_database();
+            return Err(empty_session_error(&store, &listed.session, is_in_database)?);
         }
         let key = normalize_question(&question);
         Ok(PreparedQuestion { store, listed, number, change, entries, question, key })
@@ -315,10 +316,10 @@ fn normalize_question(question: &str) -> String {
     line.trim_end_matches(|c: char| c.is_whitespace() || "?!.".contains(c)).to_owned()
 }
 
-/// Why a session has no messages.
-fn empty_session_error(store: &ReadStore, session: &Session) -> Result<AskError, EngineError> {
+/// Why a session has no messages. A thread in a database has no file.
+fn empty_session_error(store: &ReadStore, session: &Session, is_in_database: bool) -> Result<AskError, EngineError> {
     let Some(path) = &session.transcript else { return Ok(AskError::SessionEmpty) };
-    if !Path::new(path).exists() {
+    if !is_in_database && !Path::new(path).exists() {
         return Ok(AskError::FileMissing { path: path.clone() });
     }
     let problem = store.transcript_problems()?.into_iter().find(|problem| problem.path == *path);

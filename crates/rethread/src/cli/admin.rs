@@ -47,6 +47,15 @@ pub(crate) enum AdminCommand {
         after_long_help = "Examples:\n  rethread admin retention\n  rethread admin retention 365\n  rethread admin retention off"
     )]
     Retention(AdminRetentionArgs),
+    /// Distribute the store over Citus nodes.
+    ///
+    /// Run it on the coordinator's database, after `rethread serve --migrate`: when Citus is set up, and after every
+    /// migration. Each space is then stored on one node. Stop the servers first: a table that is distributed cannot be
+    /// written. Tables that are distributed already are left alone.
+    #[command(
+        after_long_help = "Examples:\n  rethread admin distribute --store postgres://rethread@coordinator/memory --dry-run\n  rethread admin distribute --store postgres://rethread@coordinator/memory"
+    )]
+    Distribute(AdminDistributeArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -209,6 +218,15 @@ pub(crate) struct AdminRetentionArgs {
     pub(crate) admin: AdminArgs,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct AdminDistributeArgs {
+    /// Show the statements and run none
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
+}
+
 impl AdminCommand {
     /// Whether `--json` was given.
     pub(crate) fn wants_json(&self) -> bool {
@@ -224,6 +242,7 @@ impl AdminCommand {
                 AdminTokenCommand::List(AdminArgs { json, .. })
                 | AdminTokenCommand::Revoke { admin: AdminArgs { json, .. }, .. },
             )
+            | Self::Distribute(AdminDistributeArgs { json, .. })
             | Self::Audit(AdminAuditArgs { admin: AdminArgs { json, .. }, .. })
             | Self::Retention(AdminRetentionArgs { admin: AdminArgs { json, .. }, .. }) => json.json,
         }

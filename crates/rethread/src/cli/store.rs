@@ -11,7 +11,7 @@ pub(crate) enum StoreCommand {
     /// Copy a store into an empty one.
     ///
     /// FROM and TO are the folder of a store (such as ~/.rethread), its file, or a database on a server:
-    /// postgres://USER@HOST/DATABASE. Each may end with ?space=NAME. Without it, all spaces of FROM are copied under
+    /// `postgres://USER@HOST/DATABASE`. Each may end with ?space=NAME. Without it, all spaces of FROM are copied under
     /// their names; a single one becomes the space `local` of a folder. FROM is only read, and may be in use.
     ///
     /// Copies sessions, facts, notes, names, cards, what forgetting left behind, vectors, spending and threads, and

@@ -1,6 +1,6 @@
 //! JSON of `rethread admin`.
 
-use rethread_engine::{AuditRow, MemberRow, NewToken, SpaceRow, TokenRow};
+use rethread_engine::{AuditRow, CitusTable, MemberRow, NewToken, SpaceRow, TablePlacement, TokenRow};
 use rethread_model::{Access, AccessScope, MemberName, Space, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -111,6 +111,26 @@ pub(crate) struct RetentionJson {
     retention_days: Option<u64>,
 }
 
+/// How Citus stores the tables.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DistributeJson<'a> {
+    schema: u8,
+    dry_run: bool,
+    tables: Vec<CitusTableJson<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CitusTableJson<'a> {
+    name: &'a str,
+    /// `bySpace` or `onEveryNode`.
+    placement: &'static str,
+    /// Whether it was stored like that before.
+    was_placed: bool,
+    sql: &'a str,
+}
+
 /// What a command changed.
 #[derive(Serialize)]
 pub(crate) struct AdminResultJson<'a> {
@@ -176,6 +196,21 @@ impl<'a> AuditJson<'a> {
 impl RetentionJson {
     pub(crate) fn new(retention_days: Option<u64>) -> Self {
         Self { schema: SCHEMA, retention_days }
+    }
+}
+
+impl<'a> DistributeJson<'a> {
+    pub(crate) fn new(dry_run: bool, tables: &'a [CitusTable]) -> Self {
+        let table = |table: &'a CitusTable| CitusTableJson {
+            name: &table.name,
+            placement: match table.placement {
+                TablePlacement::BySpace => "bySpace",
+                TablePlacement::OnEveryNode => "onEveryNode",
+            },
+            was_placed: table.was_placed,
+            sql: &table.sql,
+        };
+        Self { schema: SCHEMA, dry_run, tables: tables.iter().map(table).collect() }
     }
 }
 

@@ -39,7 +39,8 @@ use crate::failure::Failure;
 use crate::render::{age, reduction_percent};
 
 pub(crate) use admin::{
-    AdminResultJson, AuditJson, MemberListJson, NewTokenJson, RetentionJson, SpaceListJson, TokenListJson,
+    AdminResultJson, AuditJson, DistributeJson, MemberListJson, NewTokenJson, RetentionJson, SpaceListJson,
+    TokenListJson,
 };
 pub(crate) use ask::{AnswerJson, AskPlanJson, HandoffJson, ProjectAnswerJson, ProjectAskPlanJson};
 pub(crate) use awareness::{AwarenessJson, InjectionListJson};

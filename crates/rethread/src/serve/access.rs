@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn only_routes_that_read_are_open_to_readers() {
         // T14
-        let writes = ["/api/sessions/{id}", "/api/sessions/{id}/messages", "/api/sessions/{id}/compact", "/api/inject"];
+        let writes = ["/api/sessions", "/api/sessions/{id}/messages", "/api/sessions/{id}/compact", "/api/members"];
         for (key, access) in api_access() {
             let is_read = *access == RouteAccess::Needs(Access::Read);
             assert!(!(is_read && matches!(key.0, Method::PATCH | Method::PUT | Method::DELETE)), "{key:?}");

@@ -56,7 +56,7 @@ pub(crate) fn member_sign_in_page(is_rejected: bool) -> String {
             form.sign-in method="post" action="/login" {
                 label for="token" { "Your token of the space" }
                 input id="token" name="token" type="password" required autocomplete="current-password" autofocus;
-                button type="submit" { "Sign in" }
+                button.plain type="submit" { "Sign in" }
             }
             @if is_rejected { p role="alert" { "This token is not valid, or may not read." } }
             p.dim { "An admin of the space gives you the token. A browser stays signed in for 30 days, or until the token is revoked." }

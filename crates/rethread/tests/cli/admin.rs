@@ -1,7 +1,8 @@
 //! `admin`: spaces, members, tokens, audit and retention.
 
 use insta::assert_snapshot;
-use rethread_testing::TestHome;
+use rethread_store::StoreLocation;
+use rethread_testing::{TestHome, TestPostgres};
 use serde_json::Value;
 
 use crate::transcripts::new_home;
@@ -81,4 +82,39 @@ fn retention_is_set_and_shown() {
     assert_eq!(home.run_ok(&["admin", "retention", "30"]), "30 days\n");
     assert_eq!(json(&home, &["admin", "retention"])["retentionDays"], 30);
     assert_eq!(home.run_ok(&["admin", "retention", "off"]), "off\n");
+}
+
+#[test]
+fn a_store_on_citus_is_distributed_table_by_table() {
+    let home = new_home();
+    assert_snapshot!("distribute_local", home.snapshot(&["admin", "distribute"]));
+    let Some(server) = TestPostgres::shared() else { return };
+    let url = server.new_database_url();
+    let distribute = |arguments: &[&str]| {
+        let output = home.run(&[&["admin", "distribute", "--store", &url], arguments].concat());
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.success(), text(output.stdout), text(output.stderr))
+    };
+    let (is_done, _, stderr) = distribute(&[]);
+    assert!(!is_done && stderr.contains("rethread serve --migrate"), "{stderr}");
+    StoreLocation::at_url(&url, None, None).unwrap().migrate().unwrap();
+    let (is_done, _, stderr) = distribute(&["--dry-run"]);
+    assert!(!is_done && stderr.contains("does not have the Citus extension"), "{stderr}");
+    assert!(stderr.contains("CREATE EXTENSION citus"), "{stderr}");
+
+    TestPostgres::add_fake_citus(&url);
+    let (_, statements, stderr) = distribute(&["--dry-run"]);
+    assert!(
+        statements.lines().next().unwrap().contains("create_distributed_table('counter', 'space',"),
+        "{statements}"
+    );
+    assert!(stderr.contains(&format!("Would distribute {} tables.", statements.lines().count())), "{stderr}");
+    let (_, planned, _) = distribute(&["--dry-run", "--json"]);
+    let planned: Value = serde_json::from_str(&planned).unwrap();
+    assert_eq!((&planned["dryRun"], &planned["tables"][0]["placement"]), (&true.into(), &"bySpace".into()));
+    let (is_done, stdout, stderr) = distribute(&[]);
+    assert!(is_done && stdout.is_empty(), "{stderr}");
+    assert!(stderr.contains("distributed counter\n") && stderr.contains("distributed store_identity\n"), "{stderr}");
+    let (_, _, stderr) = distribute(&[]);
+    assert!(stderr.contains("Distributed 0 tables;"), "{stderr}");
 }

@@ -46,6 +46,7 @@ const READING: &[&[&str]] = &[
 const NOT_READING: &[&str] = &[
     "admin",
     "admin audit",
+    "admin distribute",
     "admin member",
     "admin member add",
     "admin member list",

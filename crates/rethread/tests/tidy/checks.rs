@@ -52,6 +52,10 @@ pub(crate) fn sql(text: &str) -> Remarks {
     spoken.lines().enumerate().filter_map(|(at, line)| Some((at + 1, hit(line)?))).collect()
 }
 
+/// How a statement about rows starts.
+const STATEMENTS: [&str; 5] =
+    [concat!("SEL", "ECT "), concat!("INSERT", " INTO "), "UPDATE ", concat!("DELETE", " FROM "), "WITH "];
+
 /// Lines of product code with SQL that only SQLite understands.
 pub(crate) fn unportable_sql(text: &str) -> Remarks {
     let product = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -59,6 +63,25 @@ pub(crate) fn unportable_sql(text: &str) -> Remarks {
     let hit =
         |line: &str| ONLY_SQLITE.iter().find(|needle| line.contains(**needle)).map(|needle| format!("`{needle}`"));
     spoken.lines().enumerate().filter_map(|(at, line)| Some((at + 1, hit(line)?))).collect()
+}
+
+/// Statements in product code that do not name the space. One that is put together of parts may name it in another
+/// part; the tests of the store check such statements when they run.
+pub(crate) fn spaceless_sql(text: &str) -> Remarks {
+    let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut found = Remarks::new();
+    let mut line = 1;
+    let texts = keep(product, &[Part::Text]).replace("\\\"", "  ");
+    // Every second part is a string.
+    for (at, part) in texts.split('"').enumerate() {
+        let sql = part.trim_start();
+        let is_sql = STATEMENTS.iter().any(|verb| sql.starts_with(verb));
+        if at % 2 == 1 && is_sql && !sql.contains("space") && !sql.contains('{') {
+            found.push((line, "names no space".to_owned()));
+        }
+        line += part.matches('\n').count();
+    }
+    found
 }
 
 /// Lines with one of `needles` in code; comments and strings do not count.

@@ -12,8 +12,8 @@ mod wording;
 use std::fs;
 
 use checks::{
-    bad_ids, forbidden_arrows, inherits_lints, machine_paths, mentions, opening, sql, too_long, undocumented_ids,
-    unportable_sql, words,
+    bad_ids, forbidden_arrows, inherits_lints, machine_paths, mentions, opening, spaceless_sql, sql, too_long,
+    undocumented_ids, unportable_sql, words,
 };
 use rethread_model::Agent;
 use tree::{documents, files_below, manifests, over, report, root, rust_files, shown, tracked_files};
@@ -63,6 +63,16 @@ fn sql_of_the_store_is_portable() {
         if name.starts_with("crates/store/src/") && !is_driver { unportable_sql(text) } else { vec![] }
     });
     report(&found, "write SQL that SQLite and PostgreSQL share, or add to crates/store/src/sql/dialect.rs");
+}
+
+#[test]
+fn statements_of_the_store_name_the_space() {
+    let found = over(&rust_files(), |name, text| {
+        let is_driver = DRIVER_FOLDERS.iter().any(|folder| name.starts_with(folder));
+        let is_product = name.starts_with("crates/store/src/") && !name.ends_with("/tests.rs");
+        if is_product && !is_driver { spaceless_sql(text) } else { vec![] }
+    });
+    report(&found, "restrict every table with `space = ?1`; see crates/testing/src/statements");
 }
 
 #[test]
@@ -197,6 +207,7 @@ fn may_use_sql(name: &str) -> bool {
         "crates/ingest/src/source/database.rs",
         "crates/engine/tests/scenarios/agent_databases.rs",
         "crates/testing/src/postgres.rs",
+        "crates/testing/src/statements/",
         "crates/engine/tests/scenarios/stores_changed_in_place.rs",
     ];
     folders.iter().any(|folder| name.starts_with(folder))

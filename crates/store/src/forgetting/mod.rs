@@ -49,7 +49,7 @@ impl ReadStore {
         while let Some(number) = waiting.pop() {
             let Some(session) = self.session_by_number(number)?.filter(|_| seen.insert(number)) else { continue };
             let sql = "SELECT number FROM session WHERE space = ?1 AND agent = ?2 AND parent_external_id = ?3
-                 AND kind = 'child'";
+                 AND kind = 'child' ORDER BY number";
             let values = values![session.agent, session.external_id];
             waiting.extend(self.sql.all(sql, values, |row| row.session("number"))?);
             found.push((number, session));

@@ -46,10 +46,11 @@ impl Dialect {
     }
 
     /// The clock of the database in milliseconds since 1970. Clocks of nodes differ, so leases are compared with this one.
+    /// The same during a statement: Citus allows no volatile function in a change.
     pub(crate) const fn now_millis(self) -> &'static str {
         match self {
             Self::Sqlite => "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
-            Self::Postgres => "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+            Self::Postgres => "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)",
         }
     }
 

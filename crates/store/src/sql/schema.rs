@@ -91,10 +91,7 @@ impl Sql {
         let expected = || -> rusqlite::Result<Vec<_>> {
             let own = Connection::open_in_memory()?;
             create(&own)?;
-            let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
-            let tables: Vec<String> =
-                own.prepare(tables)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-            tables.into_iter().map(|table| Ok((super::sqlite::catalog(&own, &table)?, table))).collect()
+            tables(&own)?.into_iter().map(|table| Ok((super::sqlite::catalog(&own, &table)?, table))).collect()
         };
         for (columns, table) in expected().map_err(|cause| self.error(cause))? {
             if self.catalog(&table)? != columns {
@@ -128,6 +125,12 @@ pub(crate) fn check_server_version(location: &StoreLocation, found: i64) -> Resu
 /// Creates the present schema in an empty file.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     run_migrations(connection, 0, SCHEMA_VERSION)
+}
+
+/// The names of all tables.
+pub(crate) fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }
 
 /// Whether the tables match the version of the file. With an unknown version, they must not be those of the present

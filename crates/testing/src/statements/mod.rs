@@ -11,7 +11,7 @@ mod tests;
 use std::ops::ControlFlow;
 use std::sync::Once;
 
-use sqlparser::ast::{Query, Select, Statement, Visit, Visitor};
+use sqlparser::ast::{Expr, Query, Select, Statement, Visit, Visitor};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
@@ -23,6 +23,9 @@ const TABLES_OF_ALL_SPACES: [&str; 2] = ["schema_version", "store_identity"];
 
 /// Statements that are not about one space, by the name that they carry in a comment, each with the reason.
 const OPERATOR_STATEMENTS: [(&str, &str); 1] = [("all_spaces", "operators list the spaces of their database")];
+
+/// Functions that Citus refuses in an UPDATE or DELETE, because each node would get another result.
+const VOLATILE_FUNCTIONS: [&str; 4] = ["clock_timestamp", "gen_random_uuid", "nextval", "random"];
 
 /// Checks every statement that this process prepares from now on. A statement that may reach another space panics.
 pub fn check_statements() {
@@ -36,7 +39,7 @@ pub fn check_statements() {
     });
 }
 
-/// Whether every table of a statement is restricted to the space in `?1`, in every part of it.
+/// Whether every table of a statement is restricted to the space in `?1`, in every part of it, and Citus can run it.
 pub fn names_one_space(sql: &str) -> Result<(), String> {
     if operator_statement(sql).is_some() {
         return Ok(());
@@ -75,6 +78,8 @@ fn in_common_syntax(sql: &str) -> String {
 struct SpaceCheck {
     scopes: Vec<Scope>,
     named_queries: Vec<String>,
+    /// An UPDATE or DELETE.
+    is_change: bool,
 }
 
 impl SpaceCheck {
@@ -92,6 +97,7 @@ impl Visitor for SpaceCheck {
     type Break = String;
 
     fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<String> {
+        self.is_change = matches!(statement, Statement::Update(_) | Statement::Delete(_));
         match statement {
             Statement::Query(_) => ControlFlow::Continue(()),
             Statement::Update(update) => self.enter(Scope::of_update(update, &self.named_queries)),
@@ -100,6 +106,15 @@ impl Visitor for SpaceCheck {
                 check_insert(insert, &self.named_queries).map_or_else(ControlFlow::Break, |scope| self.enter(scope))
             }
             _ => ControlFlow::Break("it is neither a query nor a change of rows".to_owned()),
+        }
+    }
+
+    fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<String> {
+        match expression {
+            Expr::Function(call) if self.is_change && VOLATILE_FUNCTIONS.contains(&call.name.to_string().as_str()) => {
+                ControlFlow::Break(format!("`{}` is volatile", call.name))
+            }
+            _ => ControlFlow::Continue(()),
         }
     }
 

@@ -51,6 +51,7 @@ fn statements_that_reach_another_space_are_found() {
         "DELETE FROM entry WHERE seq = 1",
         "DELETE FROM entry WHERE space = ?1; DELETE FROM entry",
         "DROP TABLE entry",
+        "UPDATE entry SET at = CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) WHERE space = ?1",
         "/* operator: unknown */ SELECT 1 FROM entry",
     ] {
         assert!(names_one_space(sql).is_err(), "{sql}");

@@ -1,5 +1,6 @@
 //! `admin …`: manages spaces, members and tokens, shows the audit, sets the retention. Every change is in the audit.
 
+mod distribute;
 mod member;
 
 use rethread_engine::{AuditFilter, AuthorizedSpace, Engine};
@@ -31,6 +32,7 @@ pub(crate) fn run(context: &CommandContext, command: &AdminCommand) -> Result<Ex
         }
         AdminCommand::Audit(args) => audit(context, args),
         AdminCommand::Retention(args) => retention(context, args),
+        AdminCommand::Distribute(args) => distribute::run(context, args),
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod address;
 mod catalog;
+mod distribute;
 mod error;
 mod listen;
 mod load;
@@ -17,6 +18,8 @@ mod values;
 
 pub use address::InvalidStoreUrl;
 pub(crate) use address::{ServerAddress, has_password, is_server_url};
+pub(crate) use distribute::PlacementError;
+pub use distribute::{CitusTable, TablePlacement};
 pub use error::PostgresError;
 pub use pool::PoolStatus;
 pub(crate) use pool::Server;

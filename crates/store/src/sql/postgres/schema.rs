@@ -52,7 +52,9 @@ impl Server {
 }
 
 fn run_migrations(client: &mut PooledClient) -> Result<i64, PostgresError> {
-    client.client.batch_execute("BEGIN")?;
+    // Citus changes all parts of a table on one connection then, so that steps can follow each other. PostgreSQL ignores
+    // the setting.
+    client.client.batch_execute("BEGIN; SET LOCAL citus.multi_shard_modify_mode = 'sequential'")?;
     client.client.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK])?;
     let before = read_version(client)?;
     if before == 0 {
