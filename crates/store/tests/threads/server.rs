@@ -12,7 +12,7 @@ use super::{ThreadFixture, ThreadId, at, user};
 /// Cuts one connection to the database of the client, as a rule that of a writer.
 const CUT: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY backend_xid IS NULL, random() LIMIT 1";
-const APPENDS: usize = 200;
+const APPENDS: usize = 60;
 
 struct OwnDatabase {
     fixture: ThreadFixture,
