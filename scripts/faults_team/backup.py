@@ -19,7 +19,7 @@ def run(team):
         problems, threads, stored = check_logs(nodes[0], before, url=url)
         team.require(problems == {"lost": 0, "duplicates": 0, "gaps": 0}, str(problems))
         restored = team.program(url, "restored")
-        # What the killed dump had of threads may be ahead of what was derived from them.
+        # A thread in the dump may be ahead of what was made searchable of it.
         restored("sync")
         restored("debug", "verify")
         compare_exports(team, nodes[0], restored, {row["thread"] for row in before})

@@ -4,9 +4,8 @@ import glob
 import json
 import threading
 
-from .cluster import CannotRun
 from .fake_model import FakeModel
-from .nodes import Client, Node, new_token
+from .nodes import Client, Node, Skipped
 from .turn import in_parallel, send
 from .writers import create_thread, records_of, text_of
 
@@ -17,7 +16,7 @@ DAY = 24 * 60 * 60
 def run(team):
     library = next(iter(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")), None)
     if not library:
-        raise CannotRun("libfaketime is missing: install the package faketime")
+        raise Skipped("libfaketime is missing: install the package faketime")
     offsets = {"late": "-1h", "right": None, "ahead": "+3650d"}
     with team.cluster() as cluster, FakeModel(words=5, pause=0.05) as model:
         nodes = {}
@@ -69,4 +68,4 @@ def tokens(team, cluster, nodes):
     accepted = {name: node.request("GET", "/api/sessions", token=token)[0] for name, node in nodes.items()}
     team.require(accepted["right"] == 200 and accepted["late"] == 200, f"a token that is valid for a day: {accepted}")
     clock = "the node's clock" if accepted["ahead"] == 401 else "the database's clock"
-    return f"a token for one day is judged by {clock}: {accepted}"
+    return f"a token for one day expires by {clock}: {accepted}"

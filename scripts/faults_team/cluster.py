@@ -9,6 +9,8 @@ import subprocess
 import time
 
 USER = "rethread"
+# An account without rights: PostgreSQL refuses to run as root.
+OWNER = 65534
 DATABASE = "rethread"
 # Before any other: a server in a test must not wait for a checkpoint when it starts again.
 OPTIONS = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "64MB", "max_connections": "120",
@@ -36,8 +38,8 @@ def free_port():
 
 
 def as_owner():
-    """PostgreSQL refuses to run as root."""
-    return {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+    """How to start a program of PostgreSQL."""
+    return {"user": OWNER, "group": OWNER, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
 class Cluster:
@@ -48,12 +50,7 @@ class Cluster:
         self.data, self.log, self.process = self.folder / "data", pathlib.Path(folder) / f"{name}.log", None
         self.folder.mkdir(parents=True)
         if os.geteuid() == 0:
-            subprocess.run(["chown", "nobody", str(self.folder)], check=True)
-
-    @property
-    def as_root(self):
-        """Whether the files belong to another user than the one that runs this."""
-        return os.geteuid() == 0
+            os.chown(self.folder, OWNER, OWNER)
 
     def create(self):
         """Makes the cluster, with one database, and starts it."""

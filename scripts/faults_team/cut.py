@@ -3,6 +3,7 @@
 import threading
 
 from . import transcripts
+from .nodes import Failed
 from .writers import Acknowledgements, Writers, check_logs
 
 # Every so often one connection of a node or a command is cut, whatever it does.
@@ -19,7 +20,6 @@ MESSAGES = 400
 
 
 def run(team):
-    # The count of ended connections tells how many were cut.
     with team.cluster() as cluster, team.nodes(cluster, 2) as nodes:
         calm = team.program(cluster.url("calm"), "calm", RETHREAD_NOW=NOW)
         disturbed = team.program(cluster.url("disturbed"), "disturbed", RETHREAD_NOW=NOW)
@@ -58,7 +58,7 @@ def sync_until_done(program):
         if done.returncode == 0:
             return failed
         failed.append(done.stderr.strip().splitlines()[:2])
-    raise AssertionError(f"no sync succeeded: {failed}")
+    raise Failed(f"no sync succeeded: {failed}")
 
 
 def wait_for_count(cluster, before):

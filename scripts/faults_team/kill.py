@@ -3,8 +3,6 @@
 import random
 import time
 
-from .cluster import Cluster
-from .nodes import Node
 from .writers import Acknowledgements, Writers, check_logs, not_found, sample_of
 
 NODES = 3

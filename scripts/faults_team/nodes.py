@@ -1,4 +1,4 @@
-"""Nodes of a team: processes of `rethread serve`, and a client that goes on with the next one when a node fails."""
+"""Nodes of a team: processes of `rethread serve`, and a client that asks the next one when a node fails."""
 
 import http.client
 import json
@@ -18,6 +18,10 @@ SPACE = "acme"
 
 class Failed(Exception):
     """A check failed."""
+
+
+class Skipped(Exception):
+    """A scenario needs something that is not installed."""
 
 
 class Program:

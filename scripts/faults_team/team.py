@@ -1,8 +1,9 @@
 """What a scenario gets: a folder, a cluster, nodes, and ways to report."""
 
 import contextlib
-import tempfile
 import pathlib
+import shutil
+import tempfile
 
 from .cluster import Cluster
 from .nodes import SPACE, Failed, Node, Program
@@ -11,9 +12,8 @@ from .nodes import SPACE, Failed, Node, Program
 class Team:
     """Everything of one scenario. Servers and nodes end with it."""
 
-    def __init__(self, binary, folder, rounds, seed, is_quiet=False):
+    def __init__(self, binary, folder, rounds, seed):
         self.binary, self.folder, self.rounds, self.seed = binary, pathlib.Path(folder), rounds, seed
-        self.is_quiet = is_quiet
 
     @contextlib.contextmanager
     def cluster(self, name="primary", **options):
@@ -59,5 +59,4 @@ def temporary_folder(keep):
         if keep:
             print(f"kept: {folder}")
         else:
-            import shutil
             shutil.rmtree(folder, ignore_errors=True)

@@ -60,7 +60,7 @@ def sent_to_both(team, model, nodes):
 def killed(team, model, nodes):
     """The node that runs a turn is killed. The next turn on another node stores the partial answer, once."""
     thread, answers = create_thread(Client(nodes, threading.Event()), "killed"), []
-    first = threading.Thread(target=send, args=(nodes[0], thread, "tell a long story", answers))
+    first = threading.Thread(target=send, args=(nodes[0], thread, "write a long story", answers))
     first.start()
     wait_for(lambda: model.running == 1, 10)
     time.sleep(3)

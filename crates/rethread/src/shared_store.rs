@@ -52,7 +52,8 @@ pub(crate) fn open(
 ) -> Result<SharedStore, Failure> {
     let (url, space) = split_space(url)?;
     let space = space.unwrap_or_else(Space::local);
-    let location = StoreLocation::at_url(&url, password(password_file)?.as_deref(), connections).map_err(|error| invalid(&error))?;
+    let location = StoreLocation::at_url(&url, password(password_file)?.as_deref(), connections)
+        .map_err(|error| invalid(&error))?;
     Ok(SharedStore { location, space: AuthorizedSpace::operator(space) })
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rethread_model::{Access, AccessScope, MemberName, Role, Space, Timestamp};
 use rethread_store::{
-    AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, MemberError, MemberLimits, MemberRow, NewToken, ReadStore, SignInError,
-    SignedIn, SpaceRow, Store, TokenProblem, TokenRow, TokenTerms,
+    AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, MemberError, MemberLimits, MemberRow, NewToken, ReadStore,
+    SignInError, SignedIn, SpaceRow, Store, TokenProblem, TokenRow, TokenTerms,
 };
 
 use crate::{EngineError, MemberService};

@@ -31,7 +31,7 @@ pub use watch::{WatchEvent, WatchMode, WatchRequest};
 pub(crate) use write::run_plan;
 
 /// How often a sync is run because it loses the connection to the store.
-const MAX_ATTEMPTS: usize = 10;
+const MAX_ATTEMPTS: usize = 30;
 /// How often a sync repeats because another process or a rewritten file interfered.
 const MAX_PASSES: usize = 4;
 

@@ -19,7 +19,7 @@ pub struct ThreadCatchUp {
 }
 
 impl ThreadCatchUp {
-    /// Looks for such threads, at most every five seconds, and syncs those that nobody has synced since the last look.
+    /// Looks for such threads, at most every five seconds, and syncs those that no node has synced since the last look.
     /// Returns how many.
     pub fn run_if_due(&mut self, engine: &Engine) -> Result<usize, EngineError> {
         if self.looked_at.is_some_and(|at| at.elapsed() < PATIENCE) {
@@ -29,7 +29,8 @@ impl ThreadCatchUp {
         self.run(engine)
     }
 
-    fn run(&mut self, engine: &Engine) -> Result<usize, EngineError> {
+    /// Looks now.
+    pub fn run(&mut self, engine: &Engine) -> Result<usize, EngineError> {
         let now: BTreeMap<ThreadId, u64> = engine.thread_store().unsynced()?.into_iter().collect();
         let before = std::mem::replace(&mut self.behind, now);
         let stuck: Vec<ThreadId> =

@@ -50,6 +50,7 @@ mod session_helpers;
 mod session_injection;
 mod session_ranking;
 mod sessions_by_id;
+mod shared_threads;
 mod spool;
 mod stores_changed_in_place;
 mod sync;

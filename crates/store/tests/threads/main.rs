@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 mod files;
+mod server;
 mod turns;
 
 use std::path::{Path, PathBuf};

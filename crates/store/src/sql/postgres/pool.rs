@@ -38,7 +38,7 @@ pub(crate) struct Server {
     returned: Condvar,
     was_reachable: AtomicBool,
     reconnects: AtomicU64,
-    /// The timeline of the server of the last connection; 0 if it does not tell.
+    /// The timeline of the server of the last connection; 0 if it is not known.
     timeline: AtomicU32,
     next_writer: AtomicU64,
     /// The version of the schema and when it was read.

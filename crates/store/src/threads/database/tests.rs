@@ -90,6 +90,44 @@ fn an_append_that_was_not_stored_is_stored_by_the_next_call() {
 }
 
 #[test]
+fn a_message_that_another_node_stored_under_the_same_client_id_is_refused() {
+    let test = TestThreads::new();
+    let named = |text: &str, client_id: &str| {
+        let ThreadRecord::Message(mut message) = user(text) else { unreachable!() };
+        message.client_id = Some(client_id.to_owned());
+        ThreadRecord::Message(message)
+    };
+    let (slow, fast) = (test.threads.open(test.log.id()).unwrap(), test.threads.open(test.log.id()).unwrap());
+    fast.append(named("one", "a")).unwrap();
+    let refused = slow.append(named("one", "a")).unwrap_err();
+    assert!(matches!(refused, ThreadError::ClientIdTaken { client_id, .. } if client_id == "a"));
+    assert_eq!(slow.append(named("two", "b")).unwrap().seq(), Some(2), "another message is accepted");
+    assert!(slow.append(named("two", "b")).is_err(), "also if it was the same node");
+    assert_eq!(test.texts(), ["one", "two"]);
+}
+
+#[test]
+fn threads_that_are_longer_than_what_was_synced_of_them_are_listed() {
+    let test = TestThreads::new();
+    let id = test.log.id();
+    assert_eq!(test.threads.unsynced().unwrap(), [], "an empty log has nothing to sync");
+    test.log.append(user("one")).unwrap();
+    assert_eq!(test.threads.unsynced().unwrap(), [(id, 0)]);
+    let bytes = test.threads.log_content(id).unwrap().len() as u64;
+    let sync = |sql: &Sql| {
+        let insert = "INSERT INTO transcript (space, number, path, agent, device, inode, size, mtime, read_offset,
+             read_lines, head_hash, tail_hash) VALUES (?1, 1, ?2, 'native', 0, 0, ?3, 0, ?3, 1, 0, 0)";
+        Ok(sql.run(insert, values![stored_log_path(id), bytes])?)
+    };
+    test.threads.connections.write(sync).unwrap();
+    assert_eq!(test.threads.unsynced().unwrap(), []);
+    test.log.append(user("two")).unwrap();
+    assert_eq!(test.threads.unsynced().unwrap(), [(id, bytes)]);
+    test.threads.delete(id).unwrap();
+    assert_eq!(test.threads.unsynced().unwrap(), [], "a deleted one is not synced any more");
+}
+
+#[test]
 fn a_lease_is_renewed_by_its_owner_only() {
     let test = TestThreads::new();
     let id = test.log.id();
@@ -140,6 +178,14 @@ fn a_copy_follows_its_log_and_goes_with_it() {
         std::fs::write(&path, wrong).unwrap();
         check();
     }
+    // A fail-over undoes the last append, and another one of the same length takes its place.
+    let other = |sql: &Sql| {
+        let update = "UPDATE thread_record SET line = ?2 WHERE space = ?1 AND start_byte > 0";
+        let line = test.threads.log_content(id)?.split_inclusive(|byte| *byte == b'\n').next_back().unwrap().to_vec();
+        Ok(sql.run(update, values![String::from_utf8(line).unwrap().replace("two", "2nd").into_bytes()])?)
+    };
+    test.threads.connections.write(other).unwrap();
+    check();
     std::fs::remove_dir_all(test.folder.path().join("copies")).unwrap();
     test.threads.update_copies().unwrap();
     assert!(path.exists());

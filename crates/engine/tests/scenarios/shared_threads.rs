@@ -1,0 +1,93 @@
+//! Threads in a database that several nodes share: synced by one of them, also if another one was killed.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use rethread_engine::{Engine, Environment, NewMessage, NewThread, SharedStore, SyncRequest, ThreadCatchUp};
+use rethread_model::thread::{ChatRole, ContentBlock, ThreadId};
+use rethread_store::{AuthorizedSpace, StoreLocation};
+use rethread_testing::{TestHome, TestPostgres, new_space_name, uses_server_store};
+
+/// Two nodes of one space, with homes of their own.
+struct Nodes {
+    homes: [TestHome; 2],
+    store: SharedStore,
+}
+
+impl Nodes {
+    fn new() -> Self {
+        let homes = [TestHome::new(), TestHome::new()];
+        let location = match TestPostgres::shared().filter(|_| uses_server_store()) {
+            Some(server) => server.location(),
+            None => StoreLocation::in_folder(&homes[0].path(".")),
+        };
+        let space = AuthorizedSpace::operator(new_space_name().parse().unwrap());
+        Self { homes, store: SharedStore { location, space } }
+    }
+
+    fn engine(&self, number: usize) -> Engine {
+        let store = Some(self.store.clone());
+        Engine::open(Environment { store, ..self.homes[number].environment() }).unwrap()
+    }
+}
+
+fn new_thread(engine: &Engine) -> ThreadId {
+    engine.threads().create(&NewThread::default()).unwrap().id
+}
+
+fn append(engine: &Engine, thread: ThreadId, text: &str) {
+    let message = NewMessage {
+        role: ChatRole::User,
+        content: vec![ContentBlock::text(text)],
+        tool_call_id: None,
+        is_error: false,
+        client_id: None,
+    };
+    engine.threads().open(&thread.to_string()).unwrap().append(message).unwrap();
+}
+
+fn prompts(engine: &Engine, thread: ThreadId) -> u64 {
+    engine.sessions().resolve(&thread.to_string()).map_or(0, |session| session.session.counts.prompts)
+}
+
+#[test]
+fn a_thread_that_a_killed_node_did_not_sync_is_synced_by_another() {
+    let nodes = Nodes::new();
+    let (killed, other) = (nodes.engine(0), nodes.engine(1));
+    let thread = new_thread(&killed);
+    append(&killed, thread, "the last words");
+    let mut catch_up = ThreadCatchUp::default();
+    assert_eq!(catch_up.run(&other).unwrap(), 0, "its own node may be about to sync it");
+    assert_eq!(catch_up.run(&other).unwrap(), 1);
+    assert_eq!(prompts(&other, thread), 1);
+    assert_eq!(catch_up.run(&other).unwrap() + catch_up.run(&other).unwrap(), 0);
+    append(&killed, thread, "and more");
+    catch_up.run(&other).unwrap();
+    killed.threads().sync(thread).unwrap();
+    assert_eq!(catch_up.run(&other).unwrap(), 0, "its own node has synced it");
+    assert_eq!(prompts(&other, thread), 2);
+}
+
+#[test]
+fn an_older_copy_of_a_thread_is_not_taken_for_a_rewritten_one() {
+    if !uses_server_store() {
+        return;
+    }
+    let nodes = Nodes::new();
+    let (one, two) = (nodes.engine(0), nodes.engine(1));
+    let thread = new_thread(&one);
+    append(&one, thread, "first");
+    one.threads().sync(thread).unwrap();
+    two.threads().sync(thread).unwrap();
+    // As if another node had appended and synced after this one has made its copy.
+    let (mut client, space) =
+        (TestPostgres::shared().unwrap().connect(), nodes.store.space.space().as_str().to_owned());
+    let advance = "UPDATE transcript SET read_offset = read_offset + 500, size = size + 500 WHERE space = $1";
+    client.execute(advance, &[&space]).unwrap();
+    two.threads().sync(thread).unwrap();
+    let report = two.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
+    assert_eq!(report.agents.iter().map(|agent| agent.bytes_read).sum::<u64>(), 0);
+    assert_eq!(prompts(&two, thread), 1);
+    let generation: i64 =
+        client.query_one("SELECT max(generation) FROM session WHERE space = $1", &[&space]).unwrap().get(0);
+    assert_eq!(generation, 0, "nothing was read again");
+}
