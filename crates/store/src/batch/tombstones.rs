@@ -27,7 +27,7 @@ pub struct EntryContent<'a> {
     pub arguments: &'a str,
 }
 
-/// What a batch knows about the tombstones of its space. Nobody else writes to the space meanwhile.
+/// What a batch knows about the tombstones of its space. No other process writes to the space meanwhile.
 #[derive(Debug, Default)]
 pub(super) struct KnownTombstones {
     has_keys: OnceCell<bool>,
