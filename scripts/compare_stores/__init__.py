@@ -1,0 +1,1 @@
+"""Asks stores on different databases the same questions and compares their answers."""
