@@ -4,6 +4,7 @@
 
 mod address;
 mod catalog;
+mod deferred;
 mod error;
 mod listen;
 mod load;

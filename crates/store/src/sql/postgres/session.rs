@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use postgres::Row;
 
+use super::deferred::DeferredRows;
 use super::error::PostgresError;
 use super::pool::{PooledClient, Server};
 use super::statements::Arguments;
@@ -18,6 +19,8 @@ pub(crate) struct Session {
     pub(super) held: RefCell<Option<HeldClient>>,
     /// How long to wait for other writers of the space.
     pub(super) patience: Cell<Duration>,
+    /// Rows of the open transaction that were not sent yet.
+    pub(super) deferred: RefCell<DeferredRows>,
 }
 
 /// The connection of an open transaction. Given back when the transaction ends.
@@ -31,7 +34,7 @@ impl std::fmt::Debug for HeldClient {
 
 impl Session {
     pub(crate) fn new(server: Arc<Server>, patience: Duration) -> Self {
-        Self { server, held: RefCell::default(), patience: Cell::new(patience) }
+        Self { server, held: RefCell::default(), patience: Cell::new(patience), deferred: RefCell::default() }
     }
 
     pub(crate) fn server(&self) -> &Arc<Server> {
@@ -44,6 +47,7 @@ impl Session {
 
     /// Runs a statement and returns how many rows it changed.
     pub(crate) fn change(&self, sql: &str, arguments: &Arguments<'_>) -> Result<u64, PostgresError> {
+        self.flush()?;
         if let Some(held) = self.held.borrow_mut().as_mut() {
             return held.0.execute(sql, arguments);
         }
@@ -57,6 +61,7 @@ impl Session {
 
     /// All rows of a query. Outside of a transaction it is repeated if the connection is lost.
     pub(crate) fn query(&self, sql: &str, arguments: &Arguments<'_>) -> Result<Vec<Row>, PostgresError> {
+        self.flush()?;
         if let Some(held) = self.held.borrow_mut().as_mut() {
             return held.0.query(sql, arguments);
         }
@@ -110,6 +115,7 @@ impl Session {
         &self,
         work: impl FnOnce(&mut PooledClient) -> Result<T, PostgresError>,
     ) -> Result<T, PostgresError> {
+        self.flush()?;
         let mut held = self.held.borrow_mut();
         held.as_mut().map_or(Err(PostgresError::MissingRow), |held| work(&mut held.0))
     }
