@@ -111,10 +111,10 @@ pub use rethread_store::{
     AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, MemberError, MemberLimits, MemberRow, NewToken, SignInError,
     SignedIn, SpaceRow, TokenProblem, TokenRow,
 };
-pub use rethread_store::{CopiedSpace, CopiedTable, CopyEnd, CopyError, CopyReport};
 pub use rethread_store::{
     CitusTable, DistributeError, InvalidStoreUrl, PoolStatus, StoreLocation, TablePlacement, lease_takeovers,
 };
+pub use rethread_store::{CopiedSpace, CopiedTable, CopyEnd, CopyError, CopyReport};
 pub use rethread_store::{
     EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
     SessionScope, StoreError, ThreadError, ThreadLineProblem,

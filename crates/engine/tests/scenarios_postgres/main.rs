@@ -100,6 +100,8 @@ mod session_injection;
 mod session_ranking;
 #[path = "../scenarios/sessions_by_id.rs"]
 mod sessions_by_id;
+#[path = "../scenarios/shared_threads.rs"]
+mod shared_threads;
 #[path = "../scenarios/spool.rs"]
 mod spool;
 #[path = "../scenarios/stores_changed_in_place.rs"]
