@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 # An account without rights, for a server that refuses to run as root.
-NOBODY = 65_534
+UNPRIVILEGED = 65_534
 
 
 def programs():
@@ -39,8 +39,8 @@ class Postgres:
         self.folder = tempfile.mkdtemp(prefix="rethread-pg-")
         options = {"cwd": self.folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}, "stdout": subprocess.DEVNULL}
         if os.geteuid() == 0:
-            os.chown(self.folder, NOBODY, NOBODY)
-            options |= {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            os.chown(self.folder, UNPRIVILEGED, UNPRIVILEGED)
+            options |= {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": []}
         data = f"{self.folder}/data"
         subprocess.run([programs / "initdb", "--no-sync", "--auth=trust", "--encoding=UTF8", "--username=rethread", "-D", data],
                        check=True, stderr=subprocess.DEVNULL, **options)

@@ -190,6 +190,14 @@ impl ReadStore {
     }
 }
 
+/// Entities that a batch has looked up or added.
+#[derive(Debug, Default)]
+pub(crate) struct KnownEntities {
+    numbers: HashMap<Entity, i64>,
+    /// The largest number, once one was added.
+    last: Option<i64>,
+}
+
 impl Batch<'_> {
     /// Replaces the facts that rules extracted from a span, and returns by how many their number grew. Facts that were
     /// there before keep `learned_at`. `carry` is the extractor's state after the span, if it is to be stored.
@@ -208,6 +216,7 @@ impl Batch<'_> {
                 values![session, span.first_seq],
             )?;
         }
+        self.add_entities(facts)?;
         for (number, fact) in facts.iter().enumerate() {
             let key = |subject| (fact.predicate.as_str().to_owned(), subject, fact.line);
             let learned_at = |subject| learned.get(&key(subject)).copied().unwrap_or(now);
@@ -240,6 +249,7 @@ impl Batch<'_> {
             values![session, span.first_seq, FIRST_MODEL_FACT],
         )?;
         let first = (last as i64 + 1).max(FIRST_MODEL_FACT);
+        self.add_entities(facts)?;
         for (number, fact) in (first..).zip(facts) {
             self.insert_fact(session, span, number, fact, Some(model), |_| now)?;
         }
@@ -284,42 +294,60 @@ impl Batch<'_> {
         let subject = self.entity_number_or_insert(&fact.subject)?;
         let object = fact.object.as_ref().map(|object| self.entity_number_or_insert(object)).transpose()?;
         let evidence_lines = fact.evidence_lines.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-        // Written out, because a first sync stores thousands of these rows.
-        self.sql.run(
-            "INSERT INTO fact (space, session, span_first_seq, number, episode, predicate, subject, object, detail,
-             reason, state, success_count, failure_count, trust, line, evidence_lines, at, learned_at, model, quote)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
-            values![
-                session,
-                span.first_seq,
-                number,
-                span.episode,
-                fact.predicate.as_str(),
-                subject,
-                object,
-                fact.detail,
-                fact.reason,
-                fact.state.as_str(),
-                fact.success_count,
-                fact.failure_count,
-                fact.trust.as_str(),
-                fact.line,
-                evidence_lines,
-                fact.at,
-                learned_at(subject),
-                model,
-                fact.quote,
-            ],
+        self.insert(
+            "fact",
+            columns! {
+                session: session,
+                span_first_seq: span.first_seq,
+                number: number,
+                episode: span.episode,
+                predicate: fact.predicate.as_str(),
+                subject: subject,
+                object: object,
+                detail: fact.detail,
+                reason: fact.reason,
+                state: fact.state.as_str(),
+                success_count: fact.success_count,
+                failure_count: fact.failure_count,
+                trust: fact.trust.as_str(),
+                line: fact.line,
+                evidence_lines: evidence_lines,
+                at: fact.at,
+                learned_at: learned_at(subject),
+                model: model,
+                quote: fact.quote,
+            },
         )
+    }
+
+    /// Adds the entities of facts that are new, so that the facts can be stored one after the other.
+    fn add_entities(&mut self, facts: &[Fact]) -> Result<(), StoreError> {
+        for entity in facts.iter().flat_map(|fact| std::iter::once(&fact.subject).chain(&fact.object)) {
+            self.entity_number_or_insert(entity)?;
+        }
+        Ok(())
     }
 
     /// The number of an entity, which is added if it is new.
     fn entity_number_or_insert(&mut self, entity: &Entity) -> Result<i64, StoreError> {
-        if let Some(number) = self.entity_number(entity)? {
-            return Ok(number);
+        if let Some(number) = self.entities.numbers.get(entity) {
+            return Ok(*number);
         }
-        let number = self.next_number("entity")?;
+        let number = match self.entity_number(entity)? {
+            Some(number) => number,
+            None => self.add_entity(entity)?,
+        };
+        self.entities.numbers.insert(entity.clone(), number);
+        Ok(number)
+    }
+
+    fn add_entity(&mut self, entity: &Entity) -> Result<i64, StoreError> {
+        let number = match self.entities.last {
+            Some(last) => last + 1,
+            None => self.next_number("entity")?,
+        };
         self.insert("entity", columns! { number: number, kind: entity.kind.as_str(), name: entity.name })?;
+        self.entities.last = Some(number);
         Ok(number)
     }
 }

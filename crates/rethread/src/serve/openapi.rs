@@ -98,7 +98,9 @@ fn build(rows: Vec<Route>) -> Value {
 fn api_description() -> String {
     let max_mib = MAX_BODY_BYTES >> 20;
     format!(
-        "Session memory for coding agents. Every request needs the token. GET requests never write: they move no \
+        "Session memory for coding agents. Every request needs the token. On a server of a team it is that of a \
+         member, and every answer is about its space: readers may use GET and what only searches, members also write, \
+         admins manage. GET requests never write: they move no \
          watermark, call no model and add nothing to the ledger. Unknown parameters and fields are errors, and so are \
          values out of range. Lists in a query repeat their key. Request bodies are JSON objects of at most {max_mib} \
          MiB. Responses may gain new keys at any time."

@@ -29,7 +29,7 @@ impl Batch<'_> {
         }
         for key in &changes.queue_steps {
             let step = columns! { session: session, step_key: key, transcript: transcript };
-            self.insert_new("queue_step", step)?;
+            self.insert_unless_known("queue_step", step)?;
         }
         for node in &changes.nodes {
             self.add_node((session, transcript), node)?;
@@ -116,7 +116,7 @@ impl Batch<'_> {
     }
 
     fn add_edited_file(&mut self, session: SessionNumber, path: &str) -> Result<(), StoreError> {
-        self.insert_new("edited_file", columns! { session: session, path: path }).map(drop)
+        self.insert_unless_known("edited_file", columns! { session: session, path: path })
     }
 
     fn add_node(&mut self, (session, transcript): EntrySource, node: &TreeNode) -> Result<(), StoreError> {
@@ -128,7 +128,7 @@ impl Batch<'_> {
             lineage_key: node.lineage,
             transcript: transcript,
         };
-        self.insert_new("tree_node", columns).map(drop)
+        self.insert_unless_known("tree_node", columns)
     }
 
     fn add_usages(&mut self, source: EntrySource, changes: &SessionChanges) -> Result<(), StoreError> {

@@ -62,6 +62,7 @@ impl Batch<'_> {
                  WHERE space = ?1 AND session = ?2 ON CONFLICT DO NOTHING",
                 values![number],
             )?;
+            self.tombstones.reset();
             self.remove_session(*number)?;
         }
         self.mark_unwiped()

@@ -53,6 +53,7 @@ impl Batch<'_> {
         let mut added = 0;
         for key in keys {
             added += u64::from(self.insert_new("forgotten_key", columns! { key: key })?);
+            self.tombstones.reset();
         }
         Ok(added)
     }

@@ -1,6 +1,7 @@
 //! Write transactions: transcripts, sessions and names. Changes become visible together or not at all.
 
 use crate::cached_answers::PROJECT_QUESTION_MARK;
+use crate::facts::KnownEntities;
 use crate::forgetting::SESSION_TABLES;
 use crate::lifecycle::BY_EXTERNAL_ID;
 use crate::sql::{Transaction, columns, values};
@@ -23,6 +24,7 @@ use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionCounts, Sessi
 pub(crate) use rows::{KnownRow, insert_sql};
 pub use set_aside::{RereadKind, RestoredEntries};
 pub use tombstones::EntryContent;
+use tombstones::KnownTombstones;
 
 /// Our number of a session, counted from 1 in the order in which sessions were first read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,6 +94,8 @@ pub struct Batch<'s> {
     store: &'s ReadStore,
     transaction: Transaction<'s>,
     change: i64,
+    tombstones: KnownTombstones,
+    pub(crate) entities: KnownEntities,
 }
 
 impl Deref for Batch<'_> {
@@ -130,7 +134,14 @@ impl ReadStore {
 
 impl<'s> Batch<'s> {
     pub(crate) fn new(store: &'s ReadStore, transaction: Transaction<'s>) -> Result<Self, StoreError> {
-        Ok(Self { store, transaction, change: store.counter(CHANGE)? })
+        let change = store.counter(CHANGE)?;
+        Ok(Self {
+            store,
+            transaction,
+            change,
+            tombstones: KnownTombstones::default(),
+            entities: KnownEntities::default(),
+        })
     }
 
     /// Makes everything written visible to others.

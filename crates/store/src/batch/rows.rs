@@ -19,7 +19,12 @@ pub(crate) enum KnownRow {
 impl Batch<'_> {
     /// Adds a row that is new.
     pub(crate) fn insert(&self, table: &str, columns: &[Column<'_>]) -> Result<(), StoreError> {
-        self.write_row(table, &[], columns, KnownRow::Fail).map(drop)
+        self.write_row_unseen(table, columns, KnownRow::Fail)
+    }
+
+    /// Adds a row unless there is one with its key, for callers that need not know.
+    pub(crate) fn insert_unless_known(&self, table: &str, columns: &[Column<'_>]) -> Result<(), StoreError> {
+        self.write_row_unseen(table, columns, KnownRow::Keep)
     }
 
     /// Adds a row unless there is one with its key. Returns whether it was added.
@@ -30,6 +35,15 @@ impl Batch<'_> {
     /// Adds a row, or changes these columns of the row with this key.
     pub(crate) fn upsert(&self, table: &str, key: &[Column<'_>], columns: &[Column<'_>]) -> Result<(), StoreError> {
         self.write_row(table, key, columns, KnownRow::Update).map(drop)
+    }
+
+    /// Writes a row without a result, which a server gets together with others.
+    fn write_row_unseen(&self, table: &str, columns: &[Column<'_>], known: KnownRow) -> Result<(), StoreError> {
+        let is_guarded = EXTERNAL_ID_TABLES.contains(&table);
+        if !is_guarded && self.sql.insert_later(table, columns, known == KnownRow::Keep)? {
+            return Ok(());
+        }
+        self.write_row(table, &[], columns, known).map(drop)
     }
 
     fn write_row(

@@ -1,5 +1,6 @@
 //! Tombstones of forgotten entries: by id, by line, and by content for copies that have other ids.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use hmac::{Hmac, Mac};
@@ -26,9 +27,31 @@ pub struct EntryContent<'a> {
     pub arguments: &'a str,
 }
 
+/// What a batch knows about the tombstones of its space. No other process writes to the space meanwhile.
+#[derive(Debug, Default)]
+pub(super) struct KnownTombstones {
+    has_keys: OnceCell<bool>,
+    salt: OnceCell<Option<Vec<u8>>>,
+}
+
+impl KnownTombstones {
+    /// For a batch that is about to add some.
+    pub(super) fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
 impl Batch<'_> {
     /// Whether an entry, line, node or title with this key was forgotten.
     pub fn has_forgotten(&self, key: NativeKey) -> Result<bool, StoreError> {
+        // Most spaces have no tombstones, and a sync asks for every entry.
+        let known = self.tombstones.has_keys.get().copied();
+        let has_keys =
+            known.map_or_else(|| self.sql.exists("SELECT 1 FROM forgotten_key WHERE space = ?1 LIMIT 1", &[]), Ok)?;
+        let _ = self.tombstones.has_keys.set(has_keys);
+        if !has_keys {
+            return Ok(false);
+        }
         self.sql.exists("SELECT 1 FROM forgotten_key WHERE space = ?1 AND key = ?2", values![key])
     }
 
@@ -48,6 +71,7 @@ impl Batch<'_> {
         let random = self.sql.dialect().random_bytes(32);
         let sql = format!("INSERT INTO tombstone_salt (space, value) VALUES (?1, {random}) ON CONFLICT DO NOTHING");
         self.sql.run(&sql, &[])?;
+        self.tombstones.reset();
         let salt = self.salt()?.unwrap_or_default();
         let mut keys = Vec::new();
         self.sql.each(
@@ -71,8 +95,13 @@ impl Batch<'_> {
     }
 
     fn salt(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        if let Some(known) = self.tombstones.salt.get() {
+            return Ok(known.clone());
+        }
         let sql = "SELECT value FROM tombstone_salt WHERE space = ?1";
-        self.sql.one(sql, &[], |row| row.bytes("value").map(<[u8]>::to_vec))
+        let salt = self.sql.one(sql, &[], |row| row.bytes("value").map(<[u8]>::to_vec))?;
+        let _ = self.tombstones.salt.set(salt.clone());
+        Ok(salt)
     }
 }
 

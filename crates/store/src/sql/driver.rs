@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use rethread_model::Space;
 
+use super::in_space::with_space;
 use super::postgres::{COMMIT_COUNTER, PostgresError, PostgresSession, PostgresTransaction};
-use super::{Arguments, Dialect, Sql, SqlValue, sqlite};
+use super::{Arguments, Column, Dialect, Sql, SqlValue, sqlite};
 use crate::open::Durability;
 use crate::{StoreError, StoreLocation};
 
@@ -263,6 +264,22 @@ impl Sql {
             Driver::Sqlite(connection) => Ok(sqlite::change(connection, self.space(), sql, values)?),
             Driver::Postgres(session) => Ok(session.change(sql, &Arguments::new(self.space(), values))?),
         }
+    }
+
+    /// Inserts a row in the open transaction on a server, before its next statement, together with others. Without
+    /// `keeps_known`, there must be no row with its key. False for a file, where it saves nothing.
+    pub(crate) fn insert_later(
+        &self,
+        table: &str,
+        columns: &[Column<'_>],
+        keeps_known: bool,
+    ) -> Result<bool, StoreError> {
+        let Driver::Postgres(session) = &self.driver else { return Ok(false) };
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let head = format!("INSERT INTO {table} ({}) VALUES ", with_space(&names));
+        let tail = if keeps_known { " ON CONFLICT DO NOTHING" } else { "" };
+        let waits = session.insert_later(self.space(), head, columns, tail);
+        waits.map(|()| true).map_err(|cause| self.error(cause))
     }
 
     /// Runs what only a file needs; `None` on a server.

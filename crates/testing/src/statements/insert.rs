@@ -14,7 +14,7 @@ pub(super) fn check_insert(insert: &Insert, named_queries: &[String]) -> Result<
     if TABLES_OF_ALL_SPACES.contains(&table.as_str()) {
         return Ok(Scope::of_target(table));
     }
-    let place = insert.columns.iter().position(|column| is_space_column(column));
+    let place = insert.columns.iter().position(is_space_column);
     let place = place.ok_or_else(|| format!("new rows of `{table}` have no space"))?;
     let source = insert.source.as_deref().ok_or("it inserts no rows")?;
     if !gives_space(&source.body, place, &with_names(source, named_queries)) {

@@ -25,9 +25,9 @@ pub(super) fn run(context: &CommandContext, args: &AdminDistributeArgs) -> Resul
         return Ok(Exit::Done);
     }
     if args.dry_run {
-        let statements: String =
-            tables.iter().filter(|table| !table.was_placed).map(|table| format!("{};\n", table.sql)).collect();
-        context.printer.raw(statements.as_bytes())?;
+        for table in tables.iter().filter(|table| !table.was_placed) {
+            context.printer.raw(format!("{};\n", table.sql).as_bytes())?;
+        }
     }
     context.printer.note_line(&summary(args.dry_run, &tables));
     Ok(Exit::Done)

@@ -21,6 +21,7 @@ impl PostgresSession {
         columns: &[&str],
         feed: impl FnOnce(&mut SendRow<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.flush()?;
         let mut held = self.held.borrow_mut();
         let client = &mut held.as_mut().ok_or(PostgresError::MissingRow)?.0.client;
         let names = with_space(columns);

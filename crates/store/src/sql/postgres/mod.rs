@@ -4,6 +4,7 @@
 
 mod address;
 mod catalog;
+mod deferred;
 mod distribute;
 mod error;
 mod listen;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use postgres::Row;
 
+use super::deferred::DeferredRows;
 use super::error::PostgresError;
 use super::pool::{PooledClient, Server};
 use super::statements::Arguments;
@@ -24,6 +25,8 @@ pub(crate) struct PostgresSession {
     pub(super) patience: Cell<Duration>,
     /// The timeline that this store has read from; 0 before it has.
     timeline: Cell<i64>,
+    /// Rows of the open transaction that were not sent yet.
+    pub(super) deferred: RefCell<DeferredRows>,
 }
 
 /// The connection of an open transaction. Given back when the transaction ends.
@@ -38,7 +41,8 @@ impl std::fmt::Debug for HeldClient {
 impl PostgresSession {
     pub(crate) fn new(server: Arc<Server>, patience: Duration) -> Self {
         let timeline = Cell::new(server.timeline());
-        Self { server, held: RefCell::default(), patience: Cell::new(patience), timeline }
+        let (held, deferred) = (RefCell::default(), RefCell::default());
+        Self { server, held, patience: Cell::new(patience), timeline, deferred }
     }
 
     pub(crate) fn server(&self) -> &Arc<Server> {
@@ -58,6 +62,7 @@ impl PostgresSession {
 
     /// Runs a statement and returns how many rows it changed.
     pub(crate) fn change(&self, sql: &str, arguments: &Arguments<'_>) -> Result<u64, PostgresError> {
+        self.flush()?;
         if let Some(held) = self.held.borrow_mut().as_mut() {
             return held.0.execute(sql, arguments);
         }
@@ -71,6 +76,7 @@ impl PostgresSession {
 
     /// All rows of a query. Outside of a transaction it is repeated if the connection is lost.
     pub(crate) fn query(&self, sql: &str, arguments: &Arguments<'_>) -> Result<Vec<Row>, PostgresError> {
+        self.flush()?;
         if let Some(held) = self.held.borrow_mut().as_mut() {
             return held.0.query(sql, arguments);
         }
@@ -121,6 +127,7 @@ impl PostgresSession {
         &self,
         work: impl FnOnce(&mut PooledClient) -> Result<T, PostgresError>,
     ) -> Result<T, PostgresError> {
+        self.flush()?;
         let mut held = self.held.borrow_mut();
         held.as_mut().map_or(Err(PostgresError::MissingRow), |held| work(&mut held.0))
     }

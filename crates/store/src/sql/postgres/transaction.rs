@@ -127,6 +127,7 @@ impl PostgresSession {
 impl PostgresTransaction<'_> {
     /// Stores everything. If the connection is lost meanwhile, finds out on another one whether it was stored.
     pub(crate) fn commit(mut self) -> Result<(), PostgresError> {
+        self.session.flush()?;
         self.is_open = false;
         let Some(HeldClient(mut client)) = self.session.held.borrow_mut().take() else { return Ok(()) };
         let writer = client.writer.clone();
@@ -174,6 +175,7 @@ impl Drop for PostgresTransaction<'_> {
         if !self.is_open {
             return;
         }
+        self.session.deferred.take();
         if let Some(HeldClient(mut client)) = self.session.held.borrow_mut().take() {
             let is_usable = client.client.batch_execute("ROLLBACK").is_ok();
             self.session.server.give_back(client, is_usable);
