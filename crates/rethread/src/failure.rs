@@ -60,7 +60,6 @@ pub(crate) enum FailureKind {
     QueueFull,
     ThreadExists,
     TurnLost,
-    /// Another node has stored a message under the same client id.
     ClientIdTaken,
     CardBusy,
     /// What exists already does not allow it.
@@ -436,9 +435,7 @@ fn classify_thread(error: &ThreadError) -> (FailureKind, Option<&'static str>) {
             (FailureKind::ThreadExists, Some("choose another one, or run `rethread thread import FILE --new-id`"))
         }
         ThreadError::TurnLost { .. } => (FailureKind::TurnLost, Some("send the message again")),
-        ThreadError::ClientIdTaken { .. } => {
-            (FailureKind::ClientIdTaken, Some("send it again to get what is stored, or use a new client id"))
-        }
+        ThreadError::ClientIdTaken { .. } => (FailureKind::ClientIdTaken, Some("use a new client id for each message")),
         ThreadError::Database { cause } => classify_store(cause),
         ThreadError::QueueFull { .. } => {
             (FailureKind::QueueFull, Some("wait for the queued turns, or raise threads.queue_limit"))

@@ -247,7 +247,7 @@ async fn append(app: &SharedState, thread: ThreadId, message: NewMessage) -> Res
     let appended = tokio::spawn(async move {
         // Under the thread lock, so that events have the order of the log.
         let _lock = app.turns.lock_thread(thread).await;
-        let done = run_blocking(Arc::clone(&app), move |app| append_once(app, thread, message)).await?;
+        let done = run_blocking(Arc::clone(&app), move |app| append_once(app, thread, &message)).await?;
         if let (StatusCode::CREATED, record) = &done {
             app.events.publish_to_session(thread.session_id(), FrameEventJson::from_message(record));
             thread_sync::sync_thread(&app, thread);
@@ -266,16 +266,16 @@ async fn append(app: &SharedState, thread: ThreadId, message: NewMessage) -> Res
 fn append_once(
     app: &ServerState,
     thread: ThreadId,
-    message: NewMessage,
+    message: &NewMessage,
 ) -> Result<(StatusCode, ThreadMessage), ApiError> {
     // Opened first: it refuses what another node stores under the same client id from here on.
     let opened = app.engine.threads().open(&thread.to_string()).map_err(|error| thread_error(app, thread, error))?;
-    if let Some(record) = find_appended(app, thread, &message)? {
+    if let Some(record) = find_appended(app, thread, message)? {
         return Ok((StatusCode::OK, record));
     }
     match opened.append(message.clone()) {
         Err(EngineError::Thread(ThreadError::ClientIdTaken { .. })) => {
-            let record = find_appended(app, thread, &message)?.ok_or_else(client_id_conflict)?;
+            let record = find_appended(app, thread, message)?.ok_or_else(client_id_conflict)?;
             Ok((StatusCode::OK, record))
         }
         appended => Ok((StatusCode::CREATED, appended?)),

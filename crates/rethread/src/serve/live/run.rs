@@ -145,17 +145,15 @@ fn publish_end(app: &SharedState, run: &TurnRun, done: Result<TurnReport, Failur
             publish(aborted_frame());
             TurnResponse::failed(failure)
         }
-        Err(failure) => match find_earlier(app, run, &failure) {
-            Some(earlier) => {
+        Err(failure) => {
+            if let Some(earlier) = find_earlier(app, run, &failure) {
                 earlier.replay_frames().for_each(publish);
-                TurnResponse::succeeded(&TurnResultJson::from_earlier(run.thread, &earlier))
+                return TurnResponse::succeeded(&TurnResultJson::from_earlier(run.thread, &earlier));
             }
-            None => {
-                publish(FrameEventJson::from_failure(&failure, run.client_id.clone()));
-                publish(run_end_frame(StopReason::Error));
-                TurnResponse::failed(failure)
-            }
-        },
+            publish(FrameEventJson::from_failure(&failure, run.client_id.clone()));
+            publish(run_end_frame(StopReason::Error));
+            TurnResponse::failed(failure)
+        }
     }
 }
 
