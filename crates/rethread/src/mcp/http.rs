@@ -18,7 +18,7 @@ use tower::ServiceExt;
 use super::server::McpServer;
 use super::tools;
 use crate::failure::FailureKind;
-use crate::serve::{ApiError, Caller, SharedState};
+use crate::serve::{ApiError, RequestCaller, SharedState};
 
 /// The tool that a request called. Travels as an extension of the response, to the audit.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub(crate) fn routes(app: &SharedState) -> Router<SharedState> {
             Err(error) => return *error,
         };
         if let Some(tool) = called
-            && !parts.extensions.get::<Caller>().is_some_and(|caller| caller.allows(tool.access))
+            && !parts.extensions.get::<RequestCaller>().is_some_and(|caller| caller.allows(tool.access))
         {
             let message = format!("this token has no {} access", tool.access.as_str());
             return ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message).into_response();

@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rethread_model::Access;
 
-use super::caller::Caller;
+use super::caller::RequestCaller;
 use super::{ApiError, ServerState, SharedState};
 use crate::failure::FailureKind;
 
@@ -18,7 +18,7 @@ use crate::failure::FailureKind;
 pub(crate) enum RouteAccess {
     /// Everybody who is signed in; the handler checks the rest.
     SignedIn,
-    /// Whoever has this access.
+    /// All who have this access.
     Needs(Access),
     /// Readers; where a model is configured that it may ask, only those who may also write, because that costs money.
     Spends,
@@ -38,7 +38,7 @@ pub(super) async fn check_access(State(app): State<SharedState>, request: Reques
     let Some(path) = request.extensions().get::<MatchedPath>().cloned() else { return next.run(request).await };
     let route = access_of(request.method(), path.as_str());
     let access = app.needed_access(route);
-    let checked = check(&app, request.extensions().get::<Caller>(), route, access);
+    let checked = check(&app, request.extensions().get::<RequestCaller>(), route, access);
     let mut answer = match checked {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
@@ -65,7 +65,12 @@ impl ServerState {
     }
 }
 
-fn check(app: &ServerState, caller: Option<&Caller>, route: RouteAccess, access: Access) -> Result<(), ApiError> {
+fn check(
+    app: &ServerState,
+    caller: Option<&RequestCaller>,
+    route: RouteAccess,
+    access: Access,
+) -> Result<(), ApiError> {
     let refused = |message: String| ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message);
     let Some(caller) = caller else { return Err(refused("missing or invalid token".to_owned())) };
     if route == RouteAccess::LocalOnly && app.server.is_shared {

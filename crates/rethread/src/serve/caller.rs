@@ -7,7 +7,7 @@ use rethread_model::Access;
 
 /// Who makes a request. Travels as an extension of the request.
 #[derive(Clone, Debug)]
-pub(crate) enum Caller {
+pub(crate) enum RequestCaller {
     /// The user whose home the server uses.
     Owner,
     /// A member of the space.
@@ -22,7 +22,7 @@ pub(super) enum AuthMethod {
     SameUser,
 }
 
-impl Caller {
+impl RequestCaller {
     /// Whether the caller may make such a request.
     pub(crate) fn allows(&self, access: Access) -> bool {
         match self {

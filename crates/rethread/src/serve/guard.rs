@@ -17,8 +17,8 @@ use rethread_engine::AuditEvent;
 use rethread_model::{Access, clip};
 
 use super::access::AnsweredRoute;
-use super::caller::{AuthMethod, Caller};
-use super::node::{Node, RequestSpace};
+use super::caller::{AuthMethod, RequestCaller};
+use super::node::{RequestSpace, ServerNode};
 use super::sign_in::Visitor;
 use super::state::wait_until_true;
 use super::{ApiError, ServerState, sign_in};
@@ -45,7 +45,7 @@ pub(super) struct SameUser;
 pub(super) struct ItemCount(pub(super) u64);
 
 /// Runs a request if it passes all checks, otherwise returns the error.
-pub(super) async fn guard(State(node): State<Arc<Node>>, mut request: Request, next: Next) -> Response {
+pub(super) async fn guard(State(node): State<Arc<ServerNode>>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let method = request.method().clone();
     let is_open = node.is_public(&method, request.uri().path());
@@ -87,8 +87,8 @@ pub(super) async fn guard(State(node): State<Arc<Node>>, mut request: Request, n
     answer
 }
 
-/// Tells the handlers who makes the request, and returns it with its space.
-fn admit(request: &mut Request, visitor: Visitor) -> Option<(Caller, RequestSpace)> {
+/// Passes the caller to the handlers, and returns it with its space.
+fn admit(request: &mut Request, visitor: Visitor) -> Option<(RequestCaller, RequestSpace)> {
     let Visitor { caller, space, .. } = visitor;
     request.extensions_mut().insert(caller.clone());
     let space = RequestSpace(Arc::new(space?));
@@ -97,7 +97,13 @@ fn admit(request: &mut Request, visitor: Visitor) -> Option<(Caller, RequestSpac
 }
 
 /// Adds what a member did to the audit.
-fn record(app: &ServerState, caller: &Caller, method: &Method, route: Option<&AnsweredRoute>, answer: &Response) {
+fn record(
+    app: &ServerState,
+    caller: &RequestCaller,
+    method: &Method,
+    route: Option<&AnsweredRoute>,
+    answer: &Response,
+) {
     let Some(signed_in) = caller.signed_in() else { return };
     let path = route.map_or("none", |route| route.path.as_str());
     let tool = answer.extensions().get::<CalledTool>();
@@ -124,7 +130,7 @@ async fn catch_panic(answering: impl Future<Output = Response>) -> Response {
     .await
 }
 
-impl Node {
+impl ServerNode {
     /// The sign-in page and the static files, which contain no data of the user.
     fn is_public(&self, method: &Method, path: &str) -> bool {
         match *method {
@@ -146,7 +152,7 @@ fn accepts_html(request: &Request) -> bool {
 }
 
 /// Checks where a request comes from. Returns whether it comes from a page of this server.
-fn check_origin(node: &Node, request: &Request) -> Result<bool, ApiError> {
+fn check_origin(node: &ServerNode, request: &Request) -> Result<bool, ApiError> {
     let headers = request.headers();
     let host = requested_host(request);
     if !is_same_user(request) && !host.is_some_and(|host| node.is_allowed_host(host)) {
@@ -163,7 +169,7 @@ fn check_origin(node: &Node, request: &Request) -> Result<bool, ApiError> {
 
 /// Checks what else a request needs, once it is known who makes it.
 fn check_visitor(
-    node: &Node,
+    node: &ServerNode,
     request: &Request,
     visitor: Option<&Visitor>,
     is_own_origin: bool,
@@ -209,7 +215,7 @@ fn cross_origin(message: &str) -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message)
 }
 
-impl Node {
+impl ServerNode {
     fn is_allowed_host(&self, host: &str) -> bool {
         is_allowed_host(&self.context.allowed_hosts, host)
             || is_allowed_host(&self.spaces.own().engine.settings().serve.hosts, host)
@@ -265,8 +271,8 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 /// Reads the whole body, within the limits of size and time. A request without credentials may not have one.
 async fn read_body(
-    node: &Node,
-    caller: &Option<(Caller, RequestSpace)>,
+    node: &ServerNode,
+    caller: &Option<(RequestCaller, RequestSpace)>,
     request: Request,
     is_ignored: bool,
 ) -> Result<Request, ApiError> {

@@ -24,7 +24,7 @@ use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 
 use super::guard::SameUser;
-use super::node::{Node, router};
+use super::node::{ServerNode, router};
 use super::state::{MAX_WEBSOCKETS, wait_until_true};
 use super::tls::{self, Tls};
 use super::{ServerContext, ServerState, maintenance};
@@ -80,7 +80,7 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
     }
     engine.location().start_listening();
     let server = ServerContext::new(&engine, context.printer, config.hosts.clone(), config.tls.is_some())?;
-    let node = Arc::new(Node::new(Arc::new(server), engine));
+    let node = Arc::new(ServerNode::new(Arc::new(server), engine));
     let app = Arc::clone(node.spaces.own());
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(MAX_BLOCKING_THREADS).build()?;
@@ -221,7 +221,7 @@ fn announce(context: &CommandContext, request: &ServeArgs, announced: &json::Ser
 fn start_background_threads(
     context: &CommandContext,
     request: &ServeArgs,
-    node: &Arc<Node>,
+    node: &Arc<ServerNode>,
     stop: &Arc<AtomicBool>,
 ) -> Vec<std::thread::JoinHandle<()>> {
     let (working, ended) = (Arc::clone(node), Arc::clone(stop));
@@ -258,7 +258,7 @@ fn watch_transcripts(context: &CommandContext, stop: &AtomicBool) {
 }
 
 /// Accepts connections until shutdown, then waits for running work.
-async fn serve(node: &Arc<Node>, open: Listeners, tls: Option<Tls>, stop: &Arc<AtomicBool>) {
+async fn serve(node: &Arc<ServerNode>, open: Listeners, tls: Option<Tls>, stop: &Arc<AtomicBool>) {
     let places = ConnectionLimits::default();
     tokio::spawn(forward_stop_flag(Arc::clone(&node.context), Arc::clone(stop)));
     accept_connections(node, &open, tls.as_ref(), &places).await;
@@ -305,7 +305,7 @@ impl Default for ConnectionLimits {
     }
 }
 
-async fn accept_connections(node: &Arc<Node>, open: &Listeners, tls: Option<&Tls>, places: &ConnectionLimits) {
+async fn accept_connections(node: &Arc<ServerNode>, open: &Listeners, tls: Option<&Tls>, places: &ConnectionLimits) {
     let router = router(node);
     let ours = router.clone().layer(axum::Extension(SameUser));
     let own = rustix::process::geteuid().as_raw();

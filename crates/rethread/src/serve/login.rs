@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::access::RouteAccess;
 use super::credentials::COOKIE_LIFETIME;
-use super::node::Node;
+use super::node::ServerNode;
 use super::route::{ApiResult, NoParams, decode_query};
 use super::{ApiResponse, Route, ServerState};
 use crate::json::SCHEMA;
 use crate::web;
 
 /// The page that a login link opens.
-pub(super) fn routes() -> Router<Arc<Node>> {
+pub(super) fn routes() -> Router<Arc<ServerNode>> {
     Router::new().route("/login", get(login))
 }
 
@@ -50,7 +50,7 @@ fn new_link(app: &ServerState, _: NoParams) -> ApiResult {
 
 /// Signs a browser in. The next page is opened by a meta refresh instead of a redirect: browsers withhold a strict
 /// cookie from a redirect chain that started on another site.
-async fn login(State(node): State<Arc<Node>>, RawQuery(query): RawQuery) -> Response {
+async fn login(State(node): State<Arc<ServerNode>>, RawQuery(query): RawQuery) -> Response {
     if node.context.is_shared {
         return Html(web::member_sign_in_page(false)).into_response();
     }

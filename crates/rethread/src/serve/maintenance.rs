@@ -1,5 +1,6 @@
-//! The work of a server beside its requests: stores audit events, publishes changes, closes unused spaces, and forgets
-//! what is older than its space keeps it.
+//! The work of a server beside its requests.
+//!
+//! Stores audit events, publishes changes, closes unused spaces, and forgets what is older than its space keeps it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use rethread_engine::{AuthorizedSpace, ConfigReload, Engine, ThreadCatchUp};
 use rethread_model::Space;
 
-use super::node::Node;
+use super::node::ServerNode;
 use super::{SharedState, state};
 use crate::commands::watch::invalid_settings;
 
@@ -27,7 +28,7 @@ const RETENTION_ROUND: Duration = Duration::from_hours(1);
 const FIRST_RETENTION: Duration = Duration::from_mins(1);
 
 /// Works until the server stops, and stores what is left.
-pub(super) fn run(node: &Node, stop: &Arc<AtomicBool>) {
+pub(super) fn run(node: &ServerNode, stop: &Arc<AtomicBool>) {
     let (mut publishing, mut catch_ups) = (HashSet::new(), HashMap::new());
     let mut next_retention = Instant::now() + FIRST_RETENTION;
     while !stop.load(Ordering::Relaxed) {
@@ -67,7 +68,7 @@ fn publish_changes(app: &SharedState, stop: &AtomicBool) {
     }
 }
 
-impl Node {
+impl ServerNode {
     /// Stores the audit events of all spaces.
     pub(super) fn store_audit(&self) {
         for space in self.spaces.all() {

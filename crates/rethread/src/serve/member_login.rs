@@ -13,13 +13,13 @@ use rethread_model::Access;
 use serde::Deserialize;
 
 use super::credentials::COOKIE_LIFETIME;
-use super::node::Node;
+use super::node::ServerNode;
 use super::sign_in::MEMBER_COOKIE;
 use super::{ApiError, guard, route};
 use crate::web;
 
 /// `/login` for members, and `/logout`.
-pub(super) fn routes() -> Router<Arc<Node>> {
+pub(super) fn routes() -> Router<Arc<ServerNode>> {
     Router::new().route("/login", post(sign_in)).route("/logout", post(sign_out))
 }
 
@@ -30,7 +30,7 @@ struct SignInForm {
 }
 
 /// Exchanges the token for a cookie that only our own pages send.
-async fn sign_in(State(node): State<Arc<Node>>, headers: HeaderMap, body: Bytes) -> Response {
+async fn sign_in(State(node): State<Arc<ServerNode>>, headers: HeaderMap, body: Bytes) -> Response {
     if !node.context.is_shared {
         return (StatusCode::NOT_FOUND, Html(web::link_expired_page())).into_response();
     }
@@ -52,7 +52,7 @@ async fn sign_in(State(node): State<Arc<Node>>, headers: HeaderMap, body: Bytes)
 }
 
 /// Removes the cookie.
-async fn sign_out(State(node): State<Arc<Node>>, headers: HeaderMap) -> Response {
+async fn sign_out(State(node): State<Arc<ServerNode>>, headers: HeaderMap) -> Response {
     let is_secure = node.context.is_tls || guard::is_from_https(&headers);
     let page = Html(web::member_sign_in_page(false));
     match set_cookie("", 0, is_secure) {
@@ -61,7 +61,7 @@ async fn sign_out(State(node): State<Arc<Node>>, headers: HeaderMap) -> Response
     }
 }
 
-impl Node {
+impl ServerNode {
     /// `None` for a wrong token, and for one that may not read: its pages would all be refused.
     fn new_cookie(&self, token: &str) -> Result<Option<String>, ApiError> {
         let engine = &self.spaces.own().engine;

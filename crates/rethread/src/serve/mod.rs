@@ -37,7 +37,7 @@ pub(crate) use api_error::{ApiError, FailureCause};
 pub(crate) use listen::run;
 pub(crate) use route::{ApiResponse, Route};
 
-pub(crate) use caller::Caller;
+pub(crate) use caller::RequestCaller;
 pub(crate) use state::{ServerContext, ServerState};
 
 /// The state shared by all requests.

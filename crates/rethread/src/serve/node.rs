@@ -14,14 +14,14 @@ use axum::routing::get;
 use rethread_engine::Engine;
 use tower::ServiceExt;
 
-use super::caller::Caller;
+use super::caller::RequestCaller;
 use super::spaces::{OpenSpaces, SpaceUse};
 use super::{ApiError, ServerContext, api_error, guard, login, member_login, metrics, sign_in};
 use crate::failure::FailureKind;
 
 /// One server process.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct ServerNode {
     pub(super) context: Arc<ServerContext>,
     pub(super) spaces: OpenSpaces,
 }
@@ -30,14 +30,14 @@ pub(super) struct Node {
 #[derive(Clone, Debug)]
 pub(super) struct RequestSpace(pub(super) Arc<SpaceUse>);
 
-impl Node {
+impl ServerNode {
     pub(super) fn new(context: Arc<ServerContext>, engine: Engine) -> Self {
         Self { spaces: OpenSpaces::new(Arc::clone(&context), engine), context }
     }
 }
 
 /// All routes, behind the guard.
-pub(super) fn router(node: &Arc<Node>) -> Router {
+pub(super) fn router(node: &Arc<ServerNode>) -> Router {
     let routes =
         Router::new().route("/metrics", get(show_metrics)).route("/api/health", get(health).fallback(dispatch));
     let routes = routes.merge(login::routes()).merge(member_login::routes()).merge(crate::web::static_routes());
@@ -47,7 +47,7 @@ pub(super) fn router(node: &Arc<Node>) -> Router {
 }
 
 /// Passes a request to the space of its caller.
-async fn dispatch(State(node): State<Arc<Node>>, mut request: Request<Body>) -> Response {
+async fn dispatch(State(node): State<Arc<ServerNode>>, mut request: Request<Body>) -> Response {
     // The inner router would add its path to that of the outer one.
     request.extensions_mut().remove::<MatchedPath>();
     let Some(RequestSpace(space)) = request.extensions().get::<RequestSpace>().cloned() else {
@@ -58,7 +58,7 @@ async fn dispatch(State(node): State<Arc<Node>>, mut request: Request<Body>) -> 
 }
 
 /// The health of the caller's space. Without credentials a node only says whether it can serve, for load balancers.
-async fn health(State(node): State<Arc<Node>>, request: Request<Body>) -> Response {
+async fn health(State(node): State<Arc<ServerNode>>, request: Request<Body>) -> Response {
     if request.extensions().get::<RequestSpace>().is_some() {
         return dispatch(State(node), request).await;
     }
@@ -71,9 +71,9 @@ async fn health(State(node): State<Arc<Node>>, request: Request<Body>) -> Respon
 }
 
 /// The numbers of this process, for the user of its machine only: they are about all spaces.
-async fn show_metrics(State(node): State<Arc<Node>>, request: Request<Body>) -> Response {
-    let caller = request.extensions().get::<Caller>();
-    if !matches!(caller, Some(Caller::Owner)) {
+async fn show_metrics(State(node): State<Arc<ServerNode>>, request: Request<Body>) -> Response {
+    let caller = request.extensions().get::<RequestCaller>();
+    if !matches!(caller, Some(RequestCaller::Owner)) {
         let error = ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, "metrics are for the operator");
         return error.hint("send the token that `rethread token --store URL` prints on this machine").into_response();
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rethread_engine::SignInError;
 use rethread_model::Access;
 
-use super::{Caller, SharedState};
+use super::{RequestCaller, SharedState};
 
 /// How long a member that was checked is trusted.
 const TRUST: Duration = Duration::from_secs(5);
@@ -14,14 +14,14 @@ const TRUST: Duration = Duration::from_secs(5);
 /// The caller of an open connection.
 #[derive(Debug)]
 pub(super) struct ConnectionOwner {
-    caller: Caller,
+    caller: RequestCaller,
     /// Of the user of a single machine.
     token_hash: Option<[u8; 32]>,
     checked_at: Instant,
 }
 
 impl ConnectionOwner {
-    pub(super) fn new(app: &SharedState, caller: Caller) -> Self {
+    pub(super) fn new(app: &SharedState, caller: RequestCaller) -> Self {
         Self { token_hash: app.server.credentials.token_hash(&app.engine), caller, checked_at: Instant::now() }
     }
 
@@ -41,7 +41,7 @@ impl ConnectionOwner {
         let checked = tokio::task::spawn_blocking(move || app.engine.members().sign_in_again(&known)).await;
         match checked {
             Ok(Ok(signed_in)) => {
-                self.caller = Caller::Member(Arc::new(signed_in));
+                self.caller = RequestCaller::Member(Arc::new(signed_in));
                 self.checked_at = Instant::now();
                 true
             }

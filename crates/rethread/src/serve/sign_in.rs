@@ -1,13 +1,14 @@
-//! Finds out who makes a request: the user of this machine by its token, cookie or socket; a member by its own token, or
-//! the cookie of its browser.
+//! Finds out who makes a request.
+//!
+//! The user of this machine shows its token, cookie or socket; a member its own token, or the cookie of its browser.
 
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode, header};
 use rethread_engine::{EngineError, SignInError, SignedIn};
 
-use super::caller::{AuthMethod, Caller};
-use super::node::Node;
+use super::caller::{AuthMethod, RequestCaller};
+use super::node::ServerNode;
 use super::spaces::SpaceUse;
 use super::{ApiError, guard};
 use crate::failure::FailureKind;
@@ -18,7 +19,7 @@ pub(super) const MEMBER_COOKIE: &str = "rethread-member";
 /// A visitor whose credentials were checked.
 #[derive(Debug)]
 pub(super) struct Visitor {
-    pub(super) caller: Caller,
+    pub(super) caller: RequestCaller,
     pub(super) method: AuthMethod,
     /// The space whose rows it may use; `None` for the operator of a node, who only reads metrics.
     pub(super) space: Option<SpaceUse>,
@@ -33,7 +34,7 @@ enum ShownCredential {
 
 /// Who makes the request; `None` if it proves nothing.
 pub(super) async fn authenticate(
-    node: &Arc<Node>,
+    node: &Arc<ServerNode>,
     headers: &HeaderMap,
     is_same_user: bool,
 ) -> Result<Option<Visitor>, ApiError> {
@@ -46,7 +47,7 @@ pub(super) async fn authenticate(
     checked.unwrap_or_else(|_| Err(ApiError::internal_error()))
 }
 
-fn shown_credential(node: &Node, headers: &HeaderMap, is_same_user: bool) -> Option<ShownCredential> {
+fn shown_credential(node: &ServerNode, headers: &HeaderMap, is_same_user: bool) -> Option<ShownCredential> {
     // An Authorization header decides alone: a wrong token is not rescued by a valid cookie.
     if headers.contains_key(header::AUTHORIZATION) {
         let shown = guard::single_header(headers, &header::AUTHORIZATION)?;
@@ -66,7 +67,7 @@ fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
 }
 
-impl Node {
+impl ServerNode {
     /// Checks the credentials of the user of a single machine.
     fn check_owner(&self, shown: &ShownCredential) -> Option<Visitor> {
         let (credentials, engine) = (&self.context.credentials, &self.spaces.own().engine);
@@ -77,7 +78,7 @@ impl Node {
             }
             ShownCredential::Socket => Some(AuthMethod::SameUser),
         };
-        method.map(|method| Visitor { caller: Caller::Owner, method, space: Some(self.spaces.use_own()) })
+        method.map(|method| Visitor { caller: RequestCaller::Owner, method, space: Some(self.spaces.use_own()) })
     }
 
     /// Checks the credentials of a member, or of the operator.
@@ -85,18 +86,18 @@ impl Node {
         let engine = &self.spaces.own().engine;
         let (signed_in, method) = match shown {
             ShownCredential::Token(token) if self.context.credentials.is_valid_token(engine, token) => {
-                return Ok(Some(Visitor { caller: Caller::Owner, method: AuthMethod::Token, space: None }));
+                return Ok(Some(Visitor { caller: RequestCaller::Owner, method: AuthMethod::Token, space: None }));
             }
             ShownCredential::Token(token) => (engine.members().sign_in(token), AuthMethod::Token),
             ShownCredential::Cookie(cookie) => (engine.members().sign_in_by_cookie(cookie), AuthMethod::Cookie),
             ShownCredential::Socket => {
                 let space = Some(self.spaces.use_own());
-                return Ok(Some(Visitor { caller: Caller::Owner, method: AuthMethod::SameUser, space }));
+                return Ok(Some(Visitor { caller: RequestCaller::Owner, method: AuthMethod::SameUser, space }));
             }
         };
         let Some(signed_in) = self.admitted(signed_in)? else { return Ok(None) };
         let space = Some(self.spaces.use_space(&signed_in.space)?);
-        Ok(Some(Visitor { caller: Caller::Member(Arc::new(signed_in)), method, space }))
+        Ok(Some(Visitor { caller: RequestCaller::Member(Arc::new(signed_in)), method, space }))
     }
 
     /// `None` for a wrong token. An error if the database cannot say.
@@ -113,7 +114,7 @@ impl Node {
 }
 
 /// 401. The reason is not given: it would only help those who guess tokens.
-pub(super) fn unauthorized(node: &Node) -> ApiError {
+pub(super) fn unauthorized(node: &ServerNode) -> ApiError {
     let error = ApiError::new(StatusCode::UNAUTHORIZED, FailureKind::Unauthorized, "missing or invalid token");
     error.hint(if node.context.is_shared {
         "send `Authorization: Bearer TOKEN` with your token of the space, or sign in at /login"

@@ -27,7 +27,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::serve::route::{decode_query, parse_session_id, run_blocking};
-use crate::serve::{ApiError, Caller, ServerState, SharedState};
+use crate::serve::{ApiError, RequestCaller, ServerState, SharedState};
 
 pub(crate) use assets::routes as static_routes;
 use layout::WebPage;
@@ -59,7 +59,7 @@ fn page<Q: DeserializeOwned + Send + 'static>(
 ) -> MethodRouter<SharedState> {
     get(
         async move |State(app): State<SharedState>,
-                    caller: Extension<Caller>,
+                    caller: Extension<RequestCaller>,
                     RawQuery(query): RawQuery|
                     -> Result<Response, ApiError> {
             let params: Q = decode_query(query.as_deref())?;
@@ -70,7 +70,7 @@ fn page<Q: DeserializeOwned + Send + 'static>(
 
 async fn session(
     State(app): State<SharedState>,
-    caller: Extension<Caller>,
+    caller: Extension<RequestCaller>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
@@ -78,7 +78,7 @@ async fn session(
     run_blocking(app, move |app| Ok(page_response(app, &caller, session::page(app, id, &params)?))).await
 }
 
-fn page_response(app: &ServerState, caller: &Caller, page: WebPage) -> Response {
+fn page_response(app: &ServerState, caller: &RequestCaller, page: WebPage) -> Response {
     let member = caller.signed_in().map(|signed_in| (signed_in.member.as_str(), signed_in.space.space().as_str()));
     Html(page.into_string(app.engine.now(), member)).into_response()
 }

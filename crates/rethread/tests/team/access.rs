@@ -24,7 +24,7 @@ fn assert_no_leak(team: &TeamFixture, response: &ClientResponse, what: &str) {
 }
 
 #[test]
-fn nobody_gets_in_without_a_valid_token() {
+fn a_valid_token_is_needed_everywhere() {
     // T14, T6
     let Some(team) = TeamFixture::start() else { return };
     let revoked = team.client(&team.space, "admin");
@@ -121,7 +121,7 @@ fn a_reader_changes_nothing_and_a_service_reads_nothing() {
 }
 
 #[test]
-fn a_member_manages_nobody() {
+fn a_member_manages_no_members() {
     let Some(team) = TeamFixture::start() else { return };
     let member = team.client(&team.space, "member");
     team.assert_unchanged(|| {

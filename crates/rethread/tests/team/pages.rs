@@ -35,7 +35,7 @@ fn a_member_signs_in_with_its_token_and_out_again() {
 }
 
 #[test]
-fn a_wrong_token_and_other_pages_sign_nobody_in() {
+fn a_wrong_token_and_other_pages_do_not_sign_in() {
     // T3, T4, T6
     let Some(team) = TeamFixture::start() else { return };
     let origin = format!("Origin: http://{}", team.server.authority());

@@ -15,7 +15,7 @@ use super::event_hub::EventListener;
 use crate::serve::open_connection::ConnectionOwner;
 use crate::serve::route::{decode_query, parse_session_id, run_blocking};
 use crate::serve::state::wait_until_true;
-use crate::serve::{ApiError, Caller, SharedState};
+use crate::serve::{ApiError, RequestCaller, SharedState};
 
 /// Interval of keep-alive comments on an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -45,7 +45,7 @@ pub(super) struct EventParams {
 /// Streams events until the server shuts down.
 pub(super) async fn events(
     State(app): State<SharedState>,
-    Extension(caller): Extension<Caller>,
+    Extension(caller): Extension<RequestCaller>,
     axum::extract::RawQuery(query): axum::extract::RawQuery,
 ) -> Result<Sse<impl Stream<Item = Result<SseEvent, Infallible>>>, ApiError> {
     let filter: EventParams = decode_query(query.as_deref())?;

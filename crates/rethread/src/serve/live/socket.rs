@@ -23,7 +23,7 @@ use crate::serve::guard::MAX_BODY_BYTES;
 use crate::serve::open_connection::ConnectionOwner;
 use crate::serve::route::decode_query;
 use crate::serve::state::wait_until_true;
-use crate::serve::{ApiError, Caller, SharedState};
+use crate::serve::{ApiError, RequestCaller, SharedState};
 
 /// Hard limit of a frame: longer ones are not read and close the connection.
 const MAX_FRAME_BYTES: usize = 4 * MAX_BODY_BYTES;
@@ -65,7 +65,7 @@ struct SocketConnection {
 /// Upgrades the request to a WebSocket.
 pub(super) async fn open(
     State(app): State<SharedState>,
-    Extension(caller): Extension<Caller>,
+    Extension(caller): Extension<RequestCaller>,
     RawQuery(query): RawQuery,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
@@ -88,7 +88,7 @@ pub(super) async fn open(
 
 async fn serve_socket(
     app: SharedState,
-    caller: Caller,
+    caller: RequestCaller,
     socket: WebSocket,
     session: Option<SessionId>,
     permit: OwnedSemaphorePermit,
