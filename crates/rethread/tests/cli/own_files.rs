@@ -126,6 +126,8 @@ fn reading_changes_no_file() {
     // D57
     let home = read_home();
     home.run_ok(&["search", "parser", "--all-projects"]);
+    // The first reader creates the side files of the database, if the last writer removed them.
+    home.run_ok(&["sessions", "--all-projects"]);
     let check = |what: &str| {
         for command in READING {
             let values = command[1..].iter().map(|value| if *value == "REF" { CLAUDE } else { value });
