@@ -115,6 +115,9 @@ fn protection(
         Host::Tcp(name) if !is_loopback(name) => Some(name.clone()),
         _ => None,
     });
+    // An address given apart is connected to, whatever the name is.
+    let addresses = config.get_hostaddrs().iter().find(|address| !address.is_loopback());
+    let remote = remote.or_else(|| addresses.map(ToString::to_string));
     match (remote, mode) {
         (_, Some("verify-full")) | (Some(_), None) => Ok(Protection::VerifiedTls(root_certificates)),
         (Some(host), Some(mode)) => Err(InvalidStoreUrl::Insecure { host, mode: mode.to_owned() }),
@@ -188,6 +191,8 @@ mod tests {
         }
         let mixed = protection_of("postgres://a@localhost,db.example/r?sslmode=disable");
         assert!(matches!(mixed, Err(InvalidStoreUrl::Insecure { .. })), "one remote host is enough");
+        let apart = protection_of("postgres://a@localhost/r?hostaddr=10.0.0.5&sslmode=disable");
+        assert!(matches!(apart, Err(InvalidStoreUrl::Insecure { .. })), "the address counts, not the name");
     }
 
     #[test]
