@@ -69,7 +69,8 @@ pub struct Environment {
     pub binary: Option<PathBuf>,
     /// The store, if it is not the local one.
     pub store: Option<SharedStore>,
-    /// Whether the transcripts of agents on this machine are left alone, and only threads are read.
+    /// Whether files of this machine are left alone, such as transcripts and rules, and only threads are read: on a node
+    /// of a team.
     pub reads_only_threads: bool,
     /// The source of the current time.
     pub clock: Clock,

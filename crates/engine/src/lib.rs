@@ -283,9 +283,10 @@ impl Engine {
         &self.threads
     }
 
-    /// The current working directory, if it is valid text.
+    /// The current working directory, if it is valid text. Members of a team do not work in that of a node.
     fn cwd_text(&self) -> Option<String> {
-        self.environment.cwd.to_str().map(str::to_owned)
+        let cwd = (!self.environment.reads_only_threads).then_some(&self.environment.cwd);
+        cwd?.to_str().map(str::to_owned)
     }
 
     /// Opens the store for reading. `None` if there is none yet: reading neither creates nor changes it.

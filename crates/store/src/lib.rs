@@ -85,8 +85,8 @@ pub use ledger::{LedgerTotal, ModelSpending, PlannedRequest, SettledRequest};
 pub use lifecycle::{CloseKind, InjectionRow, LifecycleEvent, LifecycleRow, SessionKey};
 pub use location::StoreLocation;
 pub use members::{
-    AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, InvalidToken, MemberCookie, MemberError, MemberLimits,
-    MemberRow, NewToken, SignInError, SignedIn, SpaceRow, TokenProblem, TokenRow, TokenTerms, TokenText,
+    AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, InvalidToken, MemberError, MemberLimits, MemberRow, NewToken,
+    SignInError, SignedIn, SpaceRow, TokenProblem, TokenRow, TokenTerms, TokenText,
 };
 pub use open::WaitBudget;
 pub use other_sessions::{ActiveSession, EntriesSince, SessionPart};

@@ -70,7 +70,8 @@ impl FileRule {
 impl FactService<'_> {
     /// The rules in files for agents that apply in a project, as the files are now; none for a time in the past.
     pub fn file_rules(self, request: &DecisionRequest) -> Result<Vec<FileRule>, EngineError> {
-        if request.as_of.is_some() {
+        // The files of a node are not those of its members.
+        if request.as_of.is_some() || self.engine.environment.reads_only_threads {
             return Ok(Vec::new());
         }
         let mut reader = RuleReader::default();

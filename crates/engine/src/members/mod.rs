@@ -2,8 +2,6 @@
 
 mod retention;
 
-use std::time::Duration;
-
 use rethread_model::{Access, AccessScope, MemberName, Role, Space, Timestamp};
 use rethread_store::{
     AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, MemberError, MemberLimits, MemberRow, NewToken, ReadStore,
@@ -45,11 +43,6 @@ impl MemberService<'_> {
         SignedIn::by_token(&self.engine.location(), token, self.engine.store_timeout, self.engine.now())
     }
 
-    /// Signs in by the cookie of a browser.
-    pub fn sign_in_by_cookie(self, cookie: &str) -> Result<SignedIn, SignInError> {
-        SignedIn::by_cookie(&self.engine.location(), cookie, self.engine.store_timeout, self.engine.now())
-    }
-
     /// Whether a member that signed in before may still do the same: its token or its role may have changed.
     pub fn sign_in_again(self, signed_in: &SignedIn) -> Result<SignedIn, SignInError> {
         let store = self.engine.reader().map_err(|error| match error {
@@ -57,15 +50,6 @@ impl MemberService<'_> {
             _ => SignInError::Rejected(TokenProblem::Unknown),
         })?;
         store.ok_or(SignInError::Rejected(TokenProblem::Unknown))?.sign_in_again(signed_in, self.engine.now())
-    }
-
-    /// A cookie that signs a browser in like a token: for as long as given, at most as long as the token. `None` if the
-    /// token is gone.
-    pub fn cookie(self, signed_in: &SignedIn, lifetime: Duration) -> Result<Option<String>, EngineError> {
-        let millis = i64::try_from(lifetime.as_millis()).unwrap_or(i64::MAX);
-        let until = Timestamp::from_millis(self.engine.now().as_millis().saturating_add(millis));
-        let Some(store) = self.engine.reader()? else { return Ok(None) };
-        Ok(store.member_cookie(signed_in, until)?)
     }
 
     /// Creates a space.

@@ -28,12 +28,16 @@ pub(crate) fn run(context: &CommandContext, args: &OpenArgs) -> Result<Exit, Fai
     let url = url.ok_or_else(|| {
         Failure::new(FailureKind::Serve, "no server is running").hint("start one with `rethread serve`")
     })?;
-    let link = format!("{url}/login?code={}", new_code(&engine)?);
+    // On a server of a team, members sign in with their tokens.
+    let is_shared = context.environment.store.is_some();
+    let link = if is_shared { format!("{url}/login") } else { format!("{url}/login?code={}", new_code(&engine)?) };
     if args.json.json {
         context.printer.json(&json::LoginLinkJson::new(&link))?;
     } else if args.print || !start_browser(&engine, &link) {
         context.printer.raw(format!("{link}\n").as_bytes())?;
-        context.printer.note_line("The link works once, within ten minutes.");
+        if !is_shared {
+            context.printer.note_line("The link works once, within ten minutes.");
+        }
     } else {
         context.printer.note_line(&format!("opened {url}"));
     }

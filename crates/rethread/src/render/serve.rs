@@ -7,6 +7,9 @@ use crate::json::ServerAddressJson;
 pub(crate) fn server_address(page: &mut TextPage, serving: &ServerAddressJson) {
     page.add(Tone::Plain, "listening on ").line(Tone::Strong, &serving.url);
     match &serving.link {
+        Some(link) if !link.contains("code=") => {
+            page.add(Tone::Plain, "members sign in at ").line(Tone::Strong, link);
+        }
         Some(link) => {
             page.add(Tone::Plain, "web UI:      ").line(Tone::Strong, link);
             page.line(

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rethread_engine::{AuditEvent, Engine, EngineError};
 use rethread_model::Timestamp;
 
-/// Most events that wait while the database cannot be reached; the oldest are dropped first.
+/// Most events that wait while the database cannot be reached. Later ones are lost, and counted by the metrics.
 const MAX_WAITING: usize = 100_000;
 
 /// Events and uses of tokens that are not stored yet.
@@ -19,42 +19,56 @@ pub(crate) struct AuditLog(Mutex<WaitingEvents>);
 struct WaitingEvents {
     events: Vec<AuditEvent>,
     tokens: BTreeMap<String, Timestamp>,
+    /// Whether events are being stored that are no longer in the list.
+    is_storing: bool,
 }
 
 impl AuditLog {
-    /// Adds an event, and that the token was used.
-    pub(super) fn add(&self, event: AuditEvent, token_id: &str) {
+    /// Adds an event, and that the token was used. False if there are too many already.
+    pub(super) fn add(&self, event: AuditEvent, token_id: &str) -> bool {
         let mut waiting = self.lock();
-        waiting.tokens.insert(token_id.to_owned(), event.at);
-        if waiting.events.len() < MAX_WAITING {
-            waiting.events.push(event);
+        if waiting.events.len() >= MAX_WAITING {
+            return false;
         }
+        waiting.tokens.insert(token_id.to_owned(), event.at);
+        waiting.events.push(event);
+        true
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.lock().events.is_empty()
+        let waiting = self.lock();
+        waiting.events.is_empty() && !waiting.is_storing
     }
 
     /// Stores what waits. If that fails, it waits for the next call.
     pub(super) fn store(&self, engine: &Engine) -> Result<(), EngineError> {
-        let WaitingEvents { events, tokens } = std::mem::take(&mut *self.lock());
-        if events.is_empty() {
-            return Ok(());
-        }
-        if let Err(error) = engine.members().append_audit(&events) {
-            let mut waiting = self.lock();
+        let WaitingEvents { events, tokens, .. } =
+            std::mem::replace(&mut *self.lock(), WaitingEvents { is_storing: true, ..WaitingEvents::default() });
+        let stored = store_all(engine, &events, &tokens);
+        let mut waiting = self.lock();
+        waiting.is_storing = false;
+        if stored.is_err() {
             let newer = std::mem::replace(&mut waiting.events, events);
             waiting.events.extend(newer);
-            waiting.events.truncate(MAX_WAITING);
-            return Err(error);
+            let newer = std::mem::replace(&mut waiting.tokens, tokens);
+            waiting.tokens.extend(newer);
         }
-        let used: Vec<(String, Timestamp)> = tokens.into_iter().collect();
-        engine.members().mark_tokens_used(&used)
+        stored
     }
 
     fn lock(&self) -> MutexGuard<'_, WaitingEvents> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn store_all(engine: &Engine, events: &[AuditEvent], tokens: &BTreeMap<String, Timestamp>) -> Result<(), EngineError> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    // First what may be repeated: a failure after the events would store them twice.
+    let used: Vec<(String, Timestamp)> = tokens.iter().map(|(id, at)| (id.clone(), *at)).collect();
+    engine.members().mark_tokens_used(&used)?;
+    engine.members().append_audit(events)
 }
 
 /// How many items a JSON answer lists: the elements of the arrays at its top; 1 if it has none.

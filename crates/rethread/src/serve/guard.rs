@@ -18,7 +18,7 @@ use rethread_model::{Access, clip};
 
 use super::access::AnsweredRoute;
 use super::caller::{AuthMethod, RequestCaller};
-use super::node::{RequestSpace, ServerNode};
+use super::node::{RequestSpace, ServerNode, without_address};
 use super::sign_in::Visitor;
 use super::state::wait_until_true;
 use super::{ApiError, ServerState, sign_in};
@@ -69,6 +69,7 @@ pub(super) async fn guard(State(node): State<Arc<ServerNode>>, mut request: Requ
         }
         Err(error) => error.into_response(),
     };
+    answer = without_address(&node, answer);
     let took = began.elapsed();
     let route = answer.extensions().get::<AnsweredRoute>().cloned();
     if let Some((caller, space)) = &caller {
@@ -117,7 +118,9 @@ fn record(
     let at = app.engine.now();
     let member = Some(signed_in.member.clone());
     let event = AuditEvent { at, member, access, target, items, status: answer.status().as_u16() };
-    app.audit.add(event, &signed_in.token_id);
+    if !app.audit.add(event, &signed_in.token_id) {
+        app.server.metrics.count_failed_audit();
+    }
 }
 
 /// The response, or 500 after a panic. A panic must not affect other requests.

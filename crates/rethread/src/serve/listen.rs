@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -107,7 +108,10 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
 /// A node in front of a shared store reads no transcripts of its own machine: they are not the members'.
 fn for_serving(context: &CommandContext) -> CommandContext {
     let mut context = context.clone();
-    context.environment.reads_only_threads = context.environment.store.is_some();
+    if context.environment.store.is_some() {
+        context.environment.reads_only_threads = true;
+        context.environment.cwd = PathBuf::from("/");
+    }
     context
 }
 
@@ -191,12 +195,14 @@ fn announcement(
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{}:{}", host_name(address.ip()), address.port());
     // Output that is not a terminal may be a log that others can read: no link there.
-    let link = if request.json.json || context.printer.is_read() {
+    let link = if !app.server.is_shared && (request.json.json || context.printer.is_read()) {
         Some(app.server.credentials.new_link(&app.engine)?)
     } else {
         None
     };
     let link = link.map(|code| format!("{url}/login?code={code}"));
+    // Members sign in with their tokens.
+    let link = if app.server.is_shared { Some(format!("{url}/login")) } else { link };
     Ok(json::ServerAddressJson::new(
         url,
         link,
@@ -226,6 +232,10 @@ fn start_background_threads(
 ) -> Vec<std::thread::JoinHandle<()>> {
     let (working, ended) = (Arc::clone(node), Arc::clone(stop));
     let mut threads = vec![std::thread::spawn(move || maintenance::run(&working, &ended))];
+    if node.context.is_shared {
+        let (node, ended) = (Arc::clone(node), Arc::clone(stop));
+        threads.push(std::thread::spawn(move || maintenance::run_audit(&node, &ended)));
+    }
     if !request.no_watch && !node.context.is_shared {
         let (context, ended) = (context.clone(), Arc::clone(stop));
         threads.push(std::thread::spawn(move || watch_transcripts(&context, &ended)));

@@ -34,7 +34,6 @@ pub(super) fn run(node: &ServerNode, stop: &Arc<AtomicBool>) {
     while !stop.load(Ordering::Relaxed) {
         node.reload_config();
         node.start_publishing(&mut publishing, stop);
-        node.store_audit();
         node.sync_threads(&mut catch_ups);
         node.spaces.close_unused(IDLE_MILLIS);
         node.measure();
@@ -42,6 +41,14 @@ pub(super) fn run(node: &ServerNode, stop: &Arc<AtomicBool>) {
             node.apply_retention(stop);
             next_retention = Instant::now() + RETENTION_ROUND;
         }
+        wait(stop);
+    }
+}
+
+/// Stores audit events until the server stops. Apart from other work, which may take long.
+pub(super) fn run_audit(node: &ServerNode, stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        node.store_audit();
         wait(stop);
     }
 }

@@ -1,4 +1,4 @@
-//! Signs the browser of a member in and out. The cookie is made from the member's token and ends with it.
+//! Signs the browser of a member in and out. The browser keeps the token in a cookie, which ends with the token.
 
 use std::sync::Arc;
 
@@ -8,7 +8,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::post;
-use rethread_engine::SignedIn;
 use rethread_model::Access;
 use serde::Deserialize;
 
@@ -29,7 +28,7 @@ struct SignInForm {
     token: String,
 }
 
-/// Exchanges the token for a cookie that only our own pages send.
+/// Stores the token in a cookie that only our own pages send.
 async fn sign_in(State(node): State<Arc<ServerNode>>, headers: HeaderMap, body: Bytes) -> Response {
     if !node.context.is_shared {
         return (StatusCode::NOT_FOUND, Html(web::link_expired_page())).into_response();
@@ -39,7 +38,7 @@ async fn sign_in(State(node): State<Arc<ServerNode>>, headers: HeaderMap, body: 
         _ => return ApiError::bad_request("invalid form").into_response(),
     };
     let is_secure = node.context.is_tls || guard::is_from_https(&headers);
-    let answered = tokio::task::spawn_blocking(move || node.new_cookie(form.token.trim())).await;
+    let answered = tokio::task::spawn_blocking(move || node.check_token_of_reader(form.token.trim())).await;
     let cookie = match answered {
         Ok(Ok(cookie)) => cookie,
         Ok(Err(error)) => return error.into_response(),
@@ -62,16 +61,10 @@ async fn sign_out(State(node): State<Arc<ServerNode>>, headers: HeaderMap) -> Re
 }
 
 impl ServerNode {
-    /// `None` for a wrong token, and for one that may not read: its pages would all be refused.
-    fn new_cookie(&self, token: &str) -> Result<Option<String>, ApiError> {
-        let engine = &self.spaces.own().engine;
-        let Some(signed_in) = self.admitted(engine.members().sign_in(token))? else { return Ok(None) };
-        if !signed_in.allows(Access::Read) {
-            return Ok(None);
-        }
-        let SignedIn { space, .. } = &signed_in;
-        let space = self.spaces.use_space(space)?;
-        Ok(space.0.app.engine.members().cookie(&signed_in, COOKIE_LIFETIME)?)
+    /// The token, if it is valid and may read: otherwise all pages would be refused.
+    fn check_token_of_reader(&self, token: &str) -> Result<Option<String>, ApiError> {
+        let signed_in = self.admitted(self.spaces.own().engine.members().sign_in(token))?;
+        Ok(signed_in.filter(|signed_in| signed_in.allows(Access::Read)).map(|_| token.to_owned()))
     }
 }
 

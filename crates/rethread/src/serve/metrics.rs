@@ -58,7 +58,11 @@ impl Default for Metrics {
         let about = "Time until the answer begins";
         registry.register_with_unit("request_duration", about, Unit::Seconds, new.seconds.clone());
         registry.register("rejected_tokens", "Requests with an invalid token", new.rejected_tokens.clone());
-        registry.register("failed_audits", "Failed attempts to store audit events", new.failed_audits.clone());
+        registry.register(
+            "failed_audits",
+            "Failed attempts to store audit events, and events that were lost",
+            new.failed_audits.clone(),
+        );
         registry.register("open_spaces", "Spaces that are open on this node", new.open_spaces.clone());
         let about = "Entries that the most outdated index of an open space lacks; searches read them from the store";
         registry.register("index_lag_entries", about, new.index_lag.clone());

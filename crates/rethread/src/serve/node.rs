@@ -16,7 +16,7 @@ use tower::ServiceExt;
 
 use super::caller::RequestCaller;
 use super::spaces::{OpenSpaces, SpaceUse};
-use super::{ApiError, ServerContext, api_error, guard, login, member_login, metrics, sign_in};
+use super::{ApiError, FailureCause, ServerContext, api_error, guard, login, member_login, metrics, sign_in};
 use crate::failure::FailureKind;
 
 /// One server process.
@@ -44,6 +44,29 @@ pub(super) fn router(node: &Arc<ServerNode>) -> Router {
     let guarded = axum::middleware::from_fn_with_state(Arc::clone(node), guard::guard);
     let routes = routes.fallback(dispatch).method_not_allowed_fallback(api_error::wrong_method);
     routes.layer(guarded).with_state(Arc::clone(node))
+}
+
+/// Leaves the address of the database out of an answer: it is for the operator, who finds it in the log.
+pub(super) fn without_address(node: &ServerNode, answer: Response) -> Response {
+    let cause =
+        answer.extensions().get::<FailureCause>().filter(|FailureCause(failure)| is_about_the_store(failure.kind));
+    let Some(FailureCause(failure)) = cause.filter(|_| node.context.is_shared) else { return answer };
+    let fields = [("error", failure.source.to_string().into()), ("cause", failure.causes().join(": ").into())];
+    node.spaces.own().engine.journal().event("store_unavailable", None, &fields);
+    let error = ApiError::new(answer.status(), failure.kind, "the store is not available");
+    error.hint("try again later; the log of the server has the cause").into_response()
+}
+
+fn is_about_the_store(kind: FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::StoreUnavailable
+            | FailureKind::StoreLocked
+            | FailureKind::StoreDisk
+            | FailureKind::StoreDamaged
+            | FailureKind::StoreNewer
+            | FailureKind::StoreOutdated
+    )
 }
 
 /// Passes a request to the space of its caller.

@@ -13,7 +13,8 @@ use super::spaces::SpaceUse;
 use super::{ApiError, guard};
 use crate::failure::FailureKind;
 
-/// The cookie of a member. Its value names the space, so that it is the same on every node.
+/// The cookie with the token of a member, which scripts of pages cannot read. Nothing else is stored for it, so it works
+/// on every node and ends with the token.
 pub(super) const MEMBER_COOKIE: &str = "rethread-member";
 
 /// A visitor whose credentials were checked.
@@ -89,7 +90,7 @@ impl ServerNode {
                 return Ok(Some(Visitor { caller: RequestCaller::Owner, method: AuthMethod::Token, space: None }));
             }
             ShownCredential::Token(token) => (engine.members().sign_in(token), AuthMethod::Token),
-            ShownCredential::Cookie(cookie) => (engine.members().sign_in_by_cookie(cookie), AuthMethod::Cookie),
+            ShownCredential::Cookie(token) => (engine.members().sign_in(token), AuthMethod::Cookie),
             ShownCredential::Socket => {
                 let space = Some(self.spaces.use_own());
                 return Ok(Some(Visitor { caller: RequestCaller::Owner, method: AuthMethod::SameUser, space }));

@@ -2,7 +2,6 @@
 
 mod audit;
 mod authorized_space;
-mod cookie;
 mod error;
 mod member_rows;
 mod sign_in;
@@ -12,7 +11,6 @@ mod token_text;
 
 pub use audit::{AuditEvent, AuditFilter, AuditRow};
 pub use authorized_space::AuthorizedSpace;
-pub use cookie::MemberCookie;
 pub use error::MemberError;
 pub use member_rows::{MemberLimits, MemberRow};
 pub use sign_in::{SignInError, SignedIn, TokenProblem};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rethread_model::{Access, AccessScope, MemberName, Role, Timestamp};
 
-use super::{AuthorizedSpace, MemberCookie, MemberLimits, TokenRow, TokenText};
+use super::{AuthorizedSpace, MemberLimits, TokenRow, TokenText};
 use crate::{ReadStore, StoreError, StoreLocation};
 
 /// Who signed in, and what that allows.
@@ -69,19 +69,6 @@ impl SignedIn {
         let store = ReadStore::open(location, &claimed, timeout)?;
         store.ok_or(SignInError::Rejected(TokenProblem::Unknown))?.sign_in(&token, now)
     }
-
-    /// Signs in by the cookie that a sign-in with a token gave to a browser.
-    pub fn by_cookie(
-        location: &StoreLocation,
-        cookie: &str,
-        timeout: Option<Duration>,
-        now: Timestamp,
-    ) -> Result<Self, SignInError> {
-        let cookie = MemberCookie::parse(cookie).map_err(|_| SignInError::Rejected(TokenProblem::Malformed))?;
-        let claimed = AuthorizedSpace::operator(cookie.space().clone());
-        let store = ReadStore::open(location, &claimed, timeout)?;
-        store.ok_or(SignInError::Rejected(TokenProblem::Unknown))?.sign_in_by_cookie(&cookie, now)
-    }
 }
 
 impl ReadStore {
@@ -95,28 +82,12 @@ impl ReadStore {
         self.admit(row, now)
     }
 
-    fn sign_in_by_cookie(&self, cookie: &MemberCookie, now: Timestamp) -> Result<SignedIn, SignInError> {
-        if cookie.until() <= now {
-            return rejected(TokenProblem::Expired);
-        }
-        let found = self.token_with_hash(cookie.id())?.filter(|(_, hash)| cookie.is_signed_with(hash));
-        let Some((row, _)) = found else { return rejected(TokenProblem::Unknown) };
-        self.admit(row, now)
-    }
-
     /// Signs in again, by a token that was checked before.
     pub fn sign_in_again(&self, signed_in: &SignedIn, now: Timestamp) -> Result<SignedIn, SignInError> {
         match self.token_with_hash(&signed_in.token_id)? {
             Some((row, _)) => self.admit(row, now),
             None => rejected(TokenProblem::Unknown),
         }
-    }
-
-    /// A cookie that signs in like the token, until a time. `None` if the token is gone.
-    pub fn member_cookie(&self, signed_in: &SignedIn, until: Timestamp) -> Result<Option<String>, StoreError> {
-        let found = self.token_with_hash(&signed_in.token_id)?;
-        let cookie = found.and_then(|(row, hash)| MemberCookie::new(self.own_space(), &row.id, until, &hash));
-        Ok(cookie.map(|cookie| cookie.value()))
     }
 
     /// What the owner of a token may do now.
