@@ -224,8 +224,8 @@ fn audit(app: &ServerState, params: AuditParams) -> ApiResult {
     ApiResponse::json(&AuditJson::new(&app.engine.members().audit(&filter)?))
 }
 
-fn set_retention(app: &ServerState, body: RetentionBody) -> ApiResult {
-    let days = body.days.map(|BoundedNumber(days)| days);
+fn set_retention(app: &ServerState, RetentionBody { days }: RetentionBody) -> ApiResult {
+    let days = days.map(|BoundedNumber(days)| days);
     app.engine.members().set_retention(days)?;
     ApiResponse::json(&RetentionJson::new(days))
 }
