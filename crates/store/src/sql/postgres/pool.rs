@@ -124,7 +124,9 @@ impl Server {
             }
             match self.connect_with_retries() {
                 Ok(client) => return Ok(client),
-                Err(error) if error.is_server_full() && start.elapsed() < RECONNECT_FOR => self.wait_for_free(),
+                Err(error) if error.is_server_full() && self.was_reachable() && start.elapsed() < RECONNECT_FOR => {
+                    self.wait_for_free();
+                }
                 Err(error) => {
                     self.forget_one();
                     return Err(error);
@@ -181,8 +183,12 @@ impl Server {
         self.returned.notify_one();
     }
 
+    fn was_reachable(&self) -> bool {
+        self.was_reachable.load(Ordering::Relaxed)
+    }
+
     fn connect_with_retries(&self) -> Result<PooledClient, PostgresError> {
-        if self.was_reachable.load(Ordering::Relaxed) { self.outage.bridge(|| self.connect()) } else { self.connect() }
+        if self.was_reachable() { self.outage.bridge(|| self.connect()) } else { self.connect() }
     }
 
     /// Opens a connection beside the pool, for a listener.
