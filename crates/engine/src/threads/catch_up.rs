@@ -1,5 +1,7 @@
-//! Completes what other nodes began: syncs threads that they appended to but did not sync, because they were killed or
-//! lost the store, and removes what is left here of threads that they deleted.
+//! Completes what other nodes began.
+//!
+//! Syncs threads that they appended to but did not sync, because they were killed or lost the store, and removes what is
+//! left here of threads that they deleted.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

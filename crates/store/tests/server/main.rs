@@ -1,7 +1,5 @@
 //! A server that has no free connection.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
-
 use std::time::{Duration, Instant};
 
 use rethread_store::{AuthorizedSpace, ReadStore, StoreLocation};

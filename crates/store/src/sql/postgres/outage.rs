@@ -1,5 +1,6 @@
-//! What all callers know about a server that cannot be reached: one of them tries again, the others wait, for a limited
-//! time since it was lost. After that, calls fail at once.
+//! What all callers know about a server that cannot be reached.
+//!
+//! One of them tries again and the others wait, for a limited time since it was lost. After that, calls fail at once.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -123,13 +124,13 @@ mod tests {
     use super::*;
 
     /// A server that can be switched off, for callers that wait 300 milliseconds.
-    struct TestServer {
+    struct LostServer {
         outage: Outage,
         is_up: AtomicBool,
         attempts: AtomicUsize,
     }
 
-    impl TestServer {
+    impl LostServer {
         fn new() -> Self {
             let outage = Outage { patience: Duration::from_millis(300), ..Outage::default() };
             Self { outage, is_up: AtomicBool::new(false), attempts: AtomicUsize::new(0) }
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn callers_share_the_time_that_a_lost_server_is_waited_for() {
-        let server = TestServer::new();
+        let server = LostServer::new();
         std::thread::scope(|scope| {
             let calls: Vec<_> = (0..100).map(|_| scope.spawn(|| server.call())).collect();
             for call in calls {
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn callers_go_on_when_the_server_is_back() {
-        let server = TestServer::new();
+        let server = LostServer::new();
         std::thread::scope(|scope| {
             let calls: Vec<_> = (0..20).map(|_| scope.spawn(|| server.call())).collect();
             std::thread::sleep(Duration::from_millis(50));
