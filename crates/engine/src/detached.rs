@@ -6,8 +6,13 @@ use std::process::{Command, Stdio};
 use crate::Engine;
 
 impl Engine {
-    /// Starts this program with the same home and settings. Returns whether it could be started.
+    /// Starts this program with the same home and settings. Returns whether it could be started. With a store on a
+    /// server it is not: an address holds no password that other users cannot read, and with another store the process
+    /// would make a database of its own.
     pub(crate) fn start_detached(&self, verb: &[&str]) -> bool {
+        if self.environment.store.is_some() {
+            return false;
+        }
         let Some(program) = &self.environment.binary else { return false };
         let mut command = Command::new(program);
         command.arg("--quiet").arg("--home").arg(&self.folder);

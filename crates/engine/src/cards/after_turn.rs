@@ -7,7 +7,7 @@ use crate::{CardService, EngineError, NanoUsd};
 
 impl CardService<'_> {
     /// Starts a detached process that has a model write the card, if there are enough new prompts. Returns whether one
-    /// was started. Returns early without reading the store if no model is configured or the budget is zero.
+    /// was started; with a store on a server, none is. Returns early without reading the store if no model is configured or the budget is zero.
     pub fn refresh_after_turn(self, agent: Agent, external_id: &str) -> Result<bool, EngineError> {
         let budget = self.engine.models().budget();
         let may_spend = budget.daily_tokens > 0 || budget.daily_usd > NanoUsd::ZERO;

@@ -20,7 +20,7 @@ const MAX_REASON_CHARS: usize = 300;
 
 impl EnrichmentService<'_> {
     /// After a sync: queues ended sessions and starts a detached process for those that are due. Returns whether one
-    /// was started. Returns early if enrichment is disabled.
+    /// was started; with a store on a server, none is. Returns early if enrichment is disabled.
     pub(crate) fn start_if_due(self, store: &mut Store) -> Result<bool, EngineError> {
         if self.disabled_reason().is_some() || self.engine.settings().model.usable_name().is_empty() {
             return Ok(false);

@@ -1,4 +1,7 @@
-//! Syncs threads that another node appended to but did not sync, because it was killed or lost the store.
+//! Completes what other nodes began.
+//!
+//! Syncs threads that they appended to but did not sync, because they were killed or lost the store, and removes what is
+//! left here of threads that they deleted.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -20,7 +23,7 @@ pub struct ThreadCatchUp {
 
 impl ThreadCatchUp {
     /// Looks for such threads, at most every five seconds, and syncs those that no node has synced since the last look.
-    /// Returns how many.
+    /// Returns how many. Removes what is left of deleted threads, too.
     pub fn run_if_due(&mut self, engine: &Engine) -> Result<usize, EngineError> {
         if self.looked_at.is_some_and(|at| at.elapsed() < PATIENCE) {
             return Ok(0);
@@ -31,6 +34,7 @@ impl ThreadCatchUp {
 
     /// Looks now.
     pub fn run(&mut self, engine: &Engine) -> Result<usize, EngineError> {
+        engine.threads().finish_deletions_of_nodes()?;
         let now: BTreeMap<ThreadId, u64> = engine.thread_store().unsynced()?.into_iter().collect();
         let before = std::mem::replace(&mut self.behind, now);
         let stuck: Vec<ThreadId> =

@@ -205,10 +205,22 @@ impl<'e> ThreadService<'e> {
     pub(crate) fn finish_deletions(self, store: &mut Store) -> Result<(), EngineError> {
         let threads = self.engine.thread_store();
         threads.sweep_all()?;
-        for id in threads.deleted_ids() {
+        for id in threads.deleted_and_synced()? {
             delete_stored_thread(store, id)?;
         }
         Ok(())
+    }
+
+    /// Completes deletions of other nodes: removes the copies here, and what is stored if the node was killed. Opens the
+    /// store for writing only if there is something to remove.
+    fn finish_deletions_of_nodes(self) -> Result<(), EngineError> {
+        let threads = self.engine.thread_store();
+        threads.sweep_all()?;
+        if threads.deleted_and_synced()?.is_empty() {
+            Ok(())
+        } else {
+            self.finish_deletions(&mut self.engine.writer()?)
+        }
     }
 }
 

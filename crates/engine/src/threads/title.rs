@@ -1,18 +1,48 @@
 //! Lets a model name a thread after its first messages. Runs in the background.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rethread_llm::ChatLimits;
 use rethread_model::thread::{NameOrigin, ThreadId};
 use rethread_recall::{TITLE_SYSTEM_PROMPT, clean_title, title_prompt};
 use serde_json::json;
 
-use crate::EngineError;
 use crate::models::own_request;
 use crate::threads::TurnService;
+use crate::{Engine, EngineError};
+
+/// Most threads that a node names at the same time. Others keep a name of their first words.
+const MAX_TITLES_ON_NODE: usize = 4;
+
+static TITLES_ON_NODE: AtomicUsize = AtomicUsize::new(0);
 
 impl TurnService<'_> {
-    /// Starts a detached process that asks a model to name the thread, if it has an answer and no name yet.
+    /// Lets a model name the thread, if it has an answer and no name yet, without waiting for it: in a detached process,
+    /// on a node in a thread of this one. Returns whether that was started. A command with a store on a server ends
+    /// before the model answers, so there it is not.
     pub fn start_title(self, id: ThreadId) -> Result<bool, EngineError> {
-        Ok(self.needs_title(id)? && self.engine.start_detached(&["thread", "title", &id.to_string()]))
+        if !self.needs_title(id)? {
+            return Ok(false);
+        }
+        let environment = &self.engine.environment;
+        if environment.store.is_some() && environment.reads_only_threads {
+            return self.start_title_on_node(id);
+        }
+        Ok(self.engine.start_detached(&["thread", "title", &id.to_string()]))
+    }
+
+    /// With an engine of its own in the same space, because this one may be closed before.
+    fn start_title_on_node(self, id: ThreadId) -> Result<bool, EngineError> {
+        let Some(slot) = TitleSlot::take() else { return Ok(false) };
+        let engine = Engine::open(self.engine.environment.clone())?;
+        let thread = std::thread::Builder::new().name("title".to_owned());
+        let spawned = thread.spawn(move || {
+            if let Err(error) = engine.turns().title(id) {
+                engine.journal().error("title", &error);
+            }
+            drop(slot);
+        });
+        Ok(spawned.is_ok())
     }
 
     /// Whether a model should name the thread: titles are enabled, and neither the user nor a model has named it.
@@ -61,5 +91,22 @@ impl TurnService<'_> {
         self.engine.journal().event("session_renamed", Some(id), &[("name", json!(title))]);
         self.engine.threads().sync(id)?;
         Ok(Some(title))
+    }
+}
+
+/// The right to name a thread on this node.
+struct TitleSlot;
+
+impl TitleSlot {
+    /// `None` if too many threads are being named.
+    fn take() -> Option<Self> {
+        let more = |running| (running < MAX_TITLES_ON_NODE).then_some(running + 1);
+        TITLES_ON_NODE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok().then_some(Self)
+    }
+}
+
+impl Drop for TitleSlot {
+    fn drop(&mut self) {
+        TITLES_ON_NODE.fetch_sub(1, Ordering::Relaxed);
     }
 }

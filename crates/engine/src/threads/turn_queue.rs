@@ -1,11 +1,17 @@
 //! The queue of a thread: accepted turns run one at a time, in the order in which they were accepted.
 
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
 use rethread_model::thread::{ChatRole, ContentBlock, StopReason, ThreadId, ThreadMessage, ThreadRecord};
 use rethread_store::{PartialAnswer, ThreadLog, ThreadTurn, TurnTicket};
 
 use super::{SendRequest, TurnEvent};
 use crate::EngineError;
 use crate::threads::TurnService;
+
+/// How often a turn that waits asks a store on a server, at most.
+const SERVER_POLL: Duration = Duration::from_millis(250);
 
 /// A turn that was accepted and has a place in its thread's queue, which all processes share. Dropping it gives up the
 /// place.
@@ -16,6 +22,8 @@ pub struct PendingTurn {
     ahead: usize,
     pub(super) request: SendRequest,
     pub(super) ticket: TurnTicket,
+    /// With a store on a server: when it was last asked whether a turn is ahead, if one was.
+    asked_at: Option<Mutex<Option<Instant>>>,
 }
 
 impl PendingTurn {
@@ -39,9 +47,16 @@ impl PendingTurn {
         self.ahead
     }
 
-    /// Whether no turn is ahead any more.
+    /// Whether no turn is ahead any more. May be called often: with a store on a server, it is not asked each time.
     pub fn is_next(&self) -> bool {
-        self.ticket.is_next()
+        let Some(asked_at) = &self.asked_at else { return self.ticket.is_next() };
+        let mut asked_at = asked_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if asked_at.is_some_and(|at| at.elapsed() < SERVER_POLL) {
+            return false;
+        }
+        let is_next = self.ticket.is_next();
+        *asked_at = (!is_next).then(Instant::now);
+        is_next
     }
 }
 
@@ -54,7 +69,8 @@ impl TurnService<'_> {
         self.check_can_run(id, &model, &self.engine.models().meter()?, &metadata, &request)?;
         let ticket = self.enqueue(id)?;
         let run_id = ThreadId::generate(self.engine.now()).to_string();
-        Ok(PendingTurn { id, run_id, ahead: ticket.turns_ahead(), request, ticket })
+        let asked_at = self.engine.environment.store.is_some().then(Mutex::default);
+        Ok(PendingTurn { id, run_id, ahead: ticket.turns_ahead(), request, ticket, asked_at })
     }
 
     /// Queues for the thread and waits. Then appends the unfinished answers of killed processes. `None` if stopped.

@@ -5,7 +5,9 @@
 use rethread_engine::{ChatError, Engine, EngineError, NewMessage, PendingTurn, SendRequest, SyncRequest};
 use rethread_model::SessionId;
 use rethread_model::thread::{ChatRole, ContentBlock, ThreadMessage};
-use rethread_testing::{StubModel, StubReply, TestHome, TranscriptBuilder, skips_server_store};
+use rethread_testing::{
+    StubModel, StubReply, TestHome, TranscriptBuilder, skips_server_store, uses_server_store, wait_until,
+};
 use serde_json::json;
 
 use crate::turns::{engine, log, send, thread};
@@ -50,6 +52,18 @@ fn dropped_turn_does_not_block_the_queue() {
     assert!(second.is_next());
     engine.turns().run(second, &|| false, &mut |_| {}).unwrap();
     assert_eq!(texts(&home, &thread), ["second", "two"]);
+}
+
+#[test]
+fn a_waiting_turn_does_not_ask_a_server_each_time() {
+    let home = TestHome::new();
+    let engine = engine(&home, &StubModel::with_replies(Vec::new()), &[]);
+    let thread = thread(&engine);
+    let (first, second) = (accept(&engine, &thread, "first"), accept(&engine, &thread, "second"));
+    assert!(first.is_next() && first.is_next() && !second.is_next());
+    drop(first);
+    assert_eq!(second.is_next(), !uses_server_store());
+    wait_until("the turn", || second.is_next());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The drivers behind one interface: what each of them does to open, lock, commit and inspect a database.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rethread_model::Space;
 
@@ -202,9 +202,12 @@ impl Sql {
         if let Some(known) = session.server().known_commit(self.space()) {
             return Ok(known);
         }
-        let sql = "SELECT value FROM counter WHERE space = ?1 AND name = ?2";
+        let (asked_at, sql) = (Instant::now(), "SELECT value FROM counter WHERE space = ?1 AND name = ?2");
         let number = self.count(sql, &[SqlValue::Text(COMMIT_COUNTER)])? as i64;
-        session.server().note_commit(self.space(), number);
+        // A transaction may see an older state, or its own number, which is not committed yet.
+        if !session.is_in_transaction() {
+            session.server().note_commit(self.space(), number, asked_at);
+        }
         Ok(number)
     }
 

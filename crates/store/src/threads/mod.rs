@@ -242,6 +242,14 @@ impl Threads {
         }
     }
 
+    /// Deleted threads of which something may be left in the store.
+    pub fn deleted_and_synced(&self) -> Result<Vec<ThreadId>, ThreadError> {
+        match &self.backend {
+            ThreadBackend::Files(threads) => Ok(threads.deleted_ids()),
+            ThreadBackend::Database(threads) => threads.deleted_and_synced(),
+        }
+    }
+
     /// Whether a thread with this id was deleted.
     pub fn is_deleted(&self, id: ThreadId) -> bool {
         match &self.backend {

@@ -26,6 +26,9 @@ pub enum PostgresError {
     /// The statement returned no row where there must be one.
     #[error("a row is missing")]
     MissingRow,
+    /// The server has been unreachable for so long that callers do not wait for it any more.
+    #[error("the server cannot be reached: {0}")]
+    Unreachable(String),
     /// Another server answers since the store was opened.
     #[error("another server has taken over since the store was opened")]
     FailedOver,
@@ -48,11 +51,18 @@ impl PostgresError {
     pub(crate) fn kind(&self) -> DriverErrorKind {
         match self {
             Self::Client(error) => client_error_kind(error),
-            Self::Address(_) | Self::PoolExhausted(_) | Self::FailedOver => DriverErrorKind::Unavailable,
+            Self::Address(_) | Self::PoolExhausted(_) | Self::Unreachable(_) | Self::FailedOver => {
+                DriverErrorKind::Unavailable
+            }
             Self::UnexpectedValue { .. } => DriverErrorKind::UnexpectedValue,
             Self::MissingRow => DriverErrorKind::Other,
             Self::UnknownOutcome => DriverErrorKind::UnknownOutcome,
         }
+    }
+
+    /// Whether the server works, but has no free connection.
+    pub(crate) fn is_server_full(&self) -> bool {
+        matches!(self, Self::Client(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS))
     }
 
     /// Whether the same work may succeed on a new connection: nothing of it was stored.
@@ -73,6 +83,10 @@ fn client_error_kind(error: &postgres::Error) -> DriverErrorKind {
             DriverErrorKind::Unavailable
         };
     };
+    code_kind(code)
+}
+
+fn code_kind(code: &SqlState) -> DriverErrorKind {
     if *code == SqlState::T_R_SERIALIZATION_FAILURE
         || *code == SqlState::T_R_DEADLOCK_DETECTED
         || *code == SqlState::LOCK_NOT_AVAILABLE
@@ -80,15 +94,19 @@ fn client_error_kind(error: &postgres::Error) -> DriverErrorKind {
     {
         return DriverErrorKind::Locked;
     }
-    if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
+    if *code == SqlState::READ_ONLY_SQL_TRANSACTION || *code == SqlState::TOO_MANY_CONNECTIONS {
         return DriverErrorKind::Unavailable;
+    }
+    if *code == SqlState::DISK_FULL {
+        return DriverErrorKind::Disk;
     }
     match code.code().get(..2).unwrap_or_default() {
         // Connection errors, a refused login, a missing database, a server that stops or starts.
         "08" | "28" | "3D" | "57" => DriverErrorKind::Unavailable,
-        "53" | "58" => DriverErrorKind::Disk,
+        "58" => DriverErrorKind::Disk,
         "23" => DriverErrorKind::Constraint,
         "XX" => DriverErrorKind::Corrupt,
+        // Also too little memory, and limits of the configuration.
         _ => DriverErrorKind::Other,
     }
 }
@@ -102,4 +120,21 @@ fn is_connection_error(error: &postgres::Error) -> bool {
         || text.starts_with("connection closed")
         || text.starts_with("authentication")
         || text.starts_with("timeout")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_full_disk_is_a_fault_of_the_disk() {
+        let kind = |code: &str| code_kind(&SqlState::from_code(code));
+        assert_eq!(kind("53300"), DriverErrorKind::Unavailable, "too many connections");
+        assert_eq!((kind("53100"), kind("58030")), (DriverErrorKind::Disk, DriverErrorKind::Disk));
+        for code in ["53000", "53200", "53400"] {
+            assert_eq!(kind(code), DriverErrorKind::Other, "{code}");
+        }
+        assert_eq!((kind("57P01"), kind("25006")), (DriverErrorKind::Unavailable, DriverErrorKind::Unavailable));
+        assert_eq!((kind("40P01"), kind("57014")), (DriverErrorKind::Locked, DriverErrorKind::Locked));
+    }
 }

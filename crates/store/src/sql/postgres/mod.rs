@@ -9,6 +9,7 @@ mod distribute;
 mod error;
 mod listen;
 mod load;
+mod outage;
 mod pool;
 mod schema;
 mod session;

@@ -11,16 +11,13 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{InvalidStoreUrl, Protection, ServerAddress};
 use super::error::PostgresError;
+use super::outage::{Outage, RECONNECT_FOR};
 use super::{statements, tls};
-use crate::sql::DriverErrorKind;
 
 /// How long a caller waits for a connection that others use.
 const POOL_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a server that was reachable before is tried again, such as while it restarts after a crash.
-const RECONNECT_FOR: Duration = Duration::from_secs(15);
-/// Pause between two attempts; doubled up to the maximum.
-const FIRST_PAUSE: Duration = Duration::from_millis(20);
-const MAX_PAUSE: Duration = Duration::from_secs(1);
+/// How often a caller that waits for one tries again to open another one.
+const POOL_POLL: Duration = Duration::from_millis(500);
 /// An idle connection is closed after this long.
 const MAX_IDLE: Duration = Duration::from_mins(5);
 /// Set on every connection: no needless messages, and a client that
@@ -36,6 +33,7 @@ pub(crate) struct Server {
     max_connections: usize,
     pool: Mutex<Pool>,
     returned: Condvar,
+    outage: Outage,
     was_reachable: AtomicBool,
     reconnects: AtomicU64,
     /// The timeline of the server of the last connection; 0 if it is not known.
@@ -87,6 +85,7 @@ impl Server {
             max_connections: max_connections.max(2),
             pool: Mutex::default(),
             returned: Condvar::new(),
+            outage: Outage::default(),
             was_reachable: AtomicBool::new(false),
             reconnects: AtomicU64::new(0),
             timeline: AtomicU32::new(0),
@@ -118,27 +117,54 @@ impl Server {
 
     /// A connection for the caller alone. Waits while all are in use, and for a server that restarts.
     pub(super) fn checkout(&self) -> Result<PooledClient, PostgresError> {
-        let deadline = Instant::now() + POOL_TIMEOUT;
+        let start = Instant::now();
+        loop {
+            if let Some(client) = self.take_idle(start + POOL_TIMEOUT)? {
+                return Ok(client);
+            }
+            match self.connect_with_retries() {
+                Ok(client) => return Ok(client),
+                Err(error) if error.is_server_full() && self.was_reachable() && start.elapsed() < RECONNECT_FOR => {
+                    self.wait_for_free();
+                }
+                Err(error) => {
+                    self.forget_one();
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// An idle connection; `None` if the caller may open one, which is counted already.
+    fn take_idle(&self, deadline: Instant) -> Result<Option<PooledClient>, PostgresError> {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             while let Some(client) = pool.idle.pop() {
                 if !client.client.is_closed() && client.used_at.elapsed() < MAX_IDLE {
-                    return Ok(client);
+                    return Ok(Some(client));
                 }
                 pool.open -= 1;
             }
             if pool.open < self.max_connections {
                 pool.open += 1;
-                break;
+                return Ok(None);
             }
-            let wait = deadline.saturating_duration_since(Instant::now());
+            let wait = deadline.saturating_duration_since(Instant::now()).min(POOL_POLL);
             if wait.is_zero() {
                 return Err(PostgresError::PoolExhausted(self.max_connections));
             }
             pool = self.returned.wait_timeout(pool, wait).unwrap_or_else(PoisonError::into_inner).0;
         }
-        drop(pool);
-        self.connect_with_retries().inspect_err(|_| self.forget_one())
+    }
+
+    /// After the server refused another connection: waits a moment for one of ours. Wakes no other caller, which would
+    /// be refused too.
+    fn wait_for_free(&self) {
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        pool.open -= 1;
+        if pool.idle.is_empty() {
+            drop(self.returned.wait_timeout(pool, POOL_POLL));
+        }
     }
 
     /// Takes a connection back. One that is broken is closed.
@@ -157,21 +183,12 @@ impl Server {
         self.returned.notify_one();
     }
 
+    fn was_reachable(&self) -> bool {
+        self.was_reachable.load(Ordering::Relaxed)
+    }
+
     fn connect_with_retries(&self) -> Result<PooledClient, PostgresError> {
-        let (start, mut pause) = (Instant::now(), FIRST_PAUSE);
-        loop {
-            match self.connect() {
-                Err(error)
-                    if self.was_reachable.load(Ordering::Relaxed)
-                        && error.kind() == DriverErrorKind::Unavailable
-                        && start.elapsed() < RECONNECT_FOR =>
-                {
-                    std::thread::sleep(pause);
-                    pause = (pause * 2).min(MAX_PAUSE);
-                }
-                result => return result,
-            }
-        }
+        if self.was_reachable() { self.outage.bridge(|| self.connect()) } else { self.connect() }
     }
 
     /// Opens a connection beside the pool, for a listener.
@@ -181,6 +198,7 @@ impl Server {
             None => self.address.config.connect(NoTls)?,
         };
         client.batch_execute(SESSION_SETTINGS)?;
+        self.outage.end();
         self.timeline.store(read_timeline(&mut client), Ordering::Relaxed);
         if self.was_reachable.swap(true, Ordering::Relaxed) {
             self.reconnects.fetch_add(1, Ordering::Relaxed);

@@ -49,6 +49,10 @@ impl PostgresSession {
         &self.server
     }
 
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        self.held.borrow().is_some()
+    }
+
     pub(crate) fn set_patience(&self, patience: Duration) {
         self.patience.set(patience);
     }

@@ -1,5 +1,6 @@
 //! Copies of logs as files, for readers of transcripts. They can be deleted at any time.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -89,9 +90,15 @@ impl DatabaseThreads {
         Ok(())
     }
 
-    /// Removes the copies of threads that other nodes deleted.
+    /// Removes the copies of threads that other nodes deleted. Asks the database only if there are copies.
     pub(in crate::threads) fn sweep_all(&self) -> Result<(), ThreadError> {
-        self.deleted_ids().into_iter().try_for_each(|id| self.remove_copy(id))
+        let Ok(entries) = std::fs::read_dir(&self.copies) else { return Ok(()) };
+        let copied: BTreeSet<ThreadId> =
+            entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+        if copied.is_empty() {
+            return Ok(());
+        }
+        self.deleted_ids().into_iter().filter(|id| copied.contains(id)).try_for_each(|id| self.remove_copy(id))
     }
 
     pub(super) fn remove_copy(&self, id: ThreadId) -> Result<(), ThreadError> {

@@ -148,6 +148,13 @@ impl DatabaseThreads {
         read.ok().flatten().unwrap_or_default()
     }
 
+    /// Deleted threads with a session, because the node that deleted them was killed.
+    pub(super) fn deleted_and_synced(&self) -> Result<Vec<ThreadId>, ThreadError> {
+        let select = "SELECT t.id FROM thread AS t JOIN session AS s ON s.space = t.space AND s.id = t.id
+             WHERE t.space = ?1 AND t.is_deleted = 1 ORDER BY t.id";
+        Ok(self.connections.read(|sql| Ok(sql.known(select, &[], |row| row.parsed("id"))?))?.unwrap_or_default())
+    }
+
     pub(super) fn is_deleted(&self, id: ThreadId) -> bool {
         self.connections.read(|sql| is_deleted(sql, id)).ok().flatten().unwrap_or_default()
     }
