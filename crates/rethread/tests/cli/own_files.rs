@@ -104,7 +104,7 @@ fn state(home: &TestHome) -> BTreeMap<PathBuf, (Option<Vec<u8>>, u32, SystemTime
     // SQLite notes in one who reads, and leaves the other empty if two read at once; they hold no data.
     let is_empty = |path: &PathBuf| fs::metadata(path).is_ok_and(|about| about.len() == 0);
     let has_end = |path: &PathBuf, end: &str| path.to_string_lossy().ends_with(end);
-    let has_data = |path: &PathBuf| !has_end(path, "-shm") && !(has_end(path, "-wal") && is_empty(path));
+    let has_data = |path: &PathBuf| !(has_end(path, "-shm") || has_end(path, "-wal") && is_empty(path));
     let files = files_below(home.root()).into_iter().filter(has_data);
     let states = files.map(|path| {
         let about = fs::symlink_metadata(&path).unwrap();
