@@ -52,11 +52,10 @@ pub(super) async fn check_access(State(app): State<SharedState>, request: Reques
 impl ServerState {
     fn needed_access(&self, route: RouteAccess) -> Access {
         match route {
-            RouteAccess::SignedIn => Access::Read,
             RouteAccess::Needs(access) => access,
             RouteAccess::ReadAndWrite => Access::Write,
             RouteAccess::Spends if self.may_ask_a_model() => Access::Write,
-            RouteAccess::Spends => Access::Read,
+            RouteAccess::SignedIn | RouteAccess::Spends => Access::Read,
             RouteAccess::LocalOnly => Access::Admin,
         }
     }

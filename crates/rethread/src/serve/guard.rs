@@ -62,7 +62,7 @@ pub(super) async fn guard(State(node): State<Arc<ServerNode>>, mut request: Requ
         Ok(visitor) => {
             caller = visitor.and_then(|visitor| admit(&mut request, visitor));
             let has_form = is_open && method == Method::POST;
-            match read_body(&node, &caller, request, is_open && !has_form).await {
+            match read_body(&node, caller.as_ref(), request, is_open && !has_form).await {
                 Ok(request) => catch_panic(next.run(request)).await,
                 Err(error) => error.into_response(),
             }
@@ -274,7 +274,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 /// Reads the whole body, within the limits of size and time. A request without credentials may not have one.
 async fn read_body(
     node: &ServerNode,
-    caller: &Option<(RequestCaller, RequestSpace)>,
+    caller: Option<&(RequestCaller, RequestSpace)>,
     request: Request,
     is_ignored: bool,
 ) -> Result<Request, ApiError> {
@@ -282,7 +282,7 @@ async fn read_body(
     if is_ignored {
         return Ok(Request::from_parts(parts, Body::empty()));
     }
-    let signed_in = caller.as_ref().and_then(|(caller, _)| caller.signed_in());
+    let signed_in = caller.and_then(|(caller, _)| caller.signed_in());
     let limit = signed_in.and_then(|signed_in| signed_in.limits.max_body_bytes);
     let limit = limit.map_or(MAX_BODY_BYTES, |limit| MAX_BODY_BYTES.min(limit as usize));
     let too_large = || {

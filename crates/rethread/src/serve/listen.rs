@@ -264,7 +264,9 @@ async fn serve(node: &Arc<ServerNode>, open: Listeners, tls: Option<Tls>, stop: 
     accept_connections(node, &open, tls.as_ref(), &places).await;
     drop(open);
     let spaces = node.spaces.all();
-    spaces.iter().for_each(|space| space.app.turns.close());
+    for space in &spaces {
+        space.app.turns.close();
+    }
     let grace = Duration::from_secs(node.spaces.own().engine.settings().serve.grace_seconds);
     let until = Instant::now() + grace;
     for space in &spaces {

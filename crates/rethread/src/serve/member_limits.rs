@@ -13,7 +13,7 @@ use crate::failure::FailureKind;
 
 /// Requests of a member in a minute, unless the member has a limit of its own.
 const REQUESTS_PER_MINUTE: u64 = 1_200;
-/// Event streams and WebSockets that a member may have open at the same time.
+/// Event streams and `WebSockets` that a member may have open at the same time.
 const MAX_CONNECTIONS: usize = 16;
 const MINUTE_MILLIS: i64 = 60_000;
 const DAY_MILLIS: i64 = 86_400_000;
