@@ -123,7 +123,7 @@ fn a_reader_changes_nothing_and_a_service_reads_nothing() {
 }
 
 /// A node whose model answers everything with the secret text.
-fn node_with_model(team: &TeamFixture) -> (TestHome, StubModel, TestServer) {
+pub(crate) fn node_with_model(team: &TeamFixture) -> (TestHome, StubModel, TestServer) {
     let (home, model) = (new_home(), StubModel::with_responder(|_| StubReply::text(SECRET_TEXT)));
     home.write(".rethread/config.toml", format!("{}[threads]\ntitles = false\n", model.config()));
     let server = home.serve(&["--store", team.postgres.url()]);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use rethread_testing::{ApiClient, ApiSocket, EventClient, wait_until};
 use serde_json::{Value, json};
 
+use crate::access::node_with_model;
 use crate::fixture::{TeamFixture, parsed};
 
 #[test]
@@ -153,7 +154,10 @@ fn frames_of_a_socket_are_limited_and_audited() {
     let mut socket = team.admin.clone().with_token(&token).web_socket("");
     let codes: Vec<String> = (0..3).map(|_| code(&mut socket, &cancel)).collect();
     assert!(codes[0] == "unknown-reference" && codes[2] == "queue-full", "{codes:?}");
-    // No model is configured, so the turn fails; the attempt is in the audit too.
+    let (home, _model, server) = node_with_model(&team);
+    let mut sender = home.client_with_token(&server, &team.client(&team.space, "member").token).web_socket("");
+    sender.send_message(&team.thread, "where is it?");
+    sender.wait_for("run_end");
     let mut socket = team.client(&team.space, "reader").web_socket("");
     let send = json!({"type": "send_message", "sessionId": team.thread, "text": "intruder"});
     assert_eq!(code(&mut socket, &send), "forbidden");
@@ -164,6 +168,7 @@ fn frames_of_a_socket_are_limited_and_audited() {
         audit["events"].as_array().unwrap().iter().any(is_it)
     };
     wait_until("the audit", || has_event("GET /ws cancel", 404) && has_event("GET /ws send_message", 403));
+    wait_until("the audit of the other node", || has_event("GET /ws send_message", 202));
 }
 
 #[test]
