@@ -17,8 +17,7 @@ use tower::ServiceExt;
 
 use super::server::McpServer;
 use super::tools;
-use crate::failure::FailureKind;
-use crate::serve::{ApiError, RequestCaller, SharedState};
+use crate::serve::{ApiError, RequestCaller, SharedState, require_access};
 
 /// The tool that a request called. Travels as an extension of the response, to the audit.
 #[derive(Clone, Copy, Debug)]
@@ -43,15 +42,20 @@ pub(crate) fn routes(app: &SharedState) -> Router<SharedState> {
             Ok(message) => called_tool(&app, &message),
             Err(error) => return *error,
         };
-        if let Some(tool) = called
-            && !parts.extensions.get::<RequestCaller>().is_some_and(|caller| caller.allows(tool.access))
-        {
-            let message = format!("this token has no {} access", tool.access.as_str());
-            return ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message).into_response();
-        }
-        let request = Request::from_parts(parts, Body::from(body));
-        let mut answer = service.oneshot(request).await.unwrap_or_else(|never| match never {}).map(Body::new);
-        if let Some(tool) = called {
+        let caller = parts.extensions.get::<RequestCaller>();
+        let checked = match (called, caller) {
+            (Some((_, needed)), Some(caller)) => require_access(caller, needed),
+            (Some(_), None) => Err(ApiError::internal_error()),
+            (None, _) => Ok(()),
+        };
+        let mut answer = match checked {
+            Ok(()) => {
+                let request = Request::from_parts(parts, Body::from(body));
+                service.oneshot(request).await.unwrap_or_else(|never| match never {}).map(Body::new)
+            }
+            Err(error) => error.hint("`tools/list` lists the tools that this token may call").into_response(),
+        };
+        if let Some((tool, _)) = called {
             answer.extensions_mut().insert(tool);
         }
         answer
@@ -59,11 +63,13 @@ pub(crate) fn routes(app: &SharedState) -> Router<SharedState> {
     Router::new().route("/mcp", post(answer))
 }
 
-/// The tool that a request calls; `None` for other requests and unknown tools.
-fn called_tool(app: &SharedState, message: &Value) -> Option<CalledTool> {
+/// The tool that a request calls, and the accesses it needs; `None` for other requests and unknown tools.
+fn called_tool(app: &SharedState, message: &Value) -> Option<(CalledTool, &'static [Access])> {
     let name = (message["method"] == "tools/call").then(|| message["params"]["name"].as_str()).flatten()?;
     let tool = tools::find(name)?;
-    Some(CalledTool { name: tool.name(), access: tool.access(app.may_ask_a_model()) })
+    let needed = tool.needed_access_with(app.may_ask_a_model(), &message["params"]["arguments"]);
+    let access = needed.last().copied().unwrap_or(Access::Admin);
+    Some((CalledTool { name: tool.name(), access }, needed))
 }
 
 /// Parses a JSON-RPC request, or answers why it is none; the library would report a wrong content type.

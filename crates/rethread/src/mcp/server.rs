@@ -15,9 +15,9 @@ use rmcp::{RoleServer, ServerHandler};
 
 use super::asking_session::{SessionVariables, asking_session};
 use super::background_sync::BackgroundSync;
-use super::tools::{self, INSTRUCTIONS, ToolContext, ToolOutput};
+use super::tools::{self, INSTRUCTIONS, MemoryTool, ToolContext, ToolOutput};
 use crate::environment;
-use crate::serve::SharedState;
+use crate::serve::{RequestCaller, SharedState};
 
 /// Serves one stdio client, or all HTTP clients.
 #[derive(Clone)]
@@ -80,6 +80,14 @@ impl McpServer {
         !self.engine().settings().model.usable_name().is_empty()
     }
 
+    /// Whether the caller may call a tool. On stdio it is the user, who may call all.
+    fn is_allowed(&self, tool: &MemoryTool, context: &RequestContext<RoleServer>) -> bool {
+        let EngineHost::Server(app) = &self.host else { return true };
+        let caller = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<RequestCaller>());
+        let needed = tool.needed_access(app.may_ask_a_model());
+        caller.is_some_and(|caller| needed.iter().all(|access| caller.allows(*access)))
+    }
+
     /// The name of the calling program: from the request, from the handshake, or from the User-Agent header.
     fn client_name(&self, context: &RequestContext<RoleServer>) -> Option<String> {
         let named = match &self.host {
@@ -106,10 +114,11 @@ impl ServerHandler for McpServer {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let has_model = self.has_model();
-        Ok(ListToolsResult::with_all_items(tools::ALL.iter().map(|tool| tool.definition(has_model)).collect()))
+        let allowed = tools::ALL.iter().filter(|tool| self.is_allowed(tool, &context));
+        Ok(ListToolsResult::with_all_items(allowed.map(|tool| tool.definition(has_model)).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

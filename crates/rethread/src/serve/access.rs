@@ -20,6 +20,8 @@ pub(crate) enum RouteAccess {
     SignedIn,
     /// All who have this access.
     Needs(Access),
+    /// Those who may both read and write: it changes something, and its answer has content of the space.
+    ReadAndWrite,
     /// Readers; where a model is configured that it may ask, only those who may also write, because that costs money.
     Spends,
     /// Only the user of a single machine: it is about the files of this machine.
@@ -51,6 +53,7 @@ impl ServerState {
     fn needed_access(&self, route: RouteAccess) -> Access {
         match route {
             RouteAccess::Needs(access) => access,
+            RouteAccess::ReadAndWrite => Access::Write,
             RouteAccess::Spends if self.may_ask_a_model() => Access::Write,
             RouteAccess::SignedIn | RouteAccess::Spends => Access::Read,
             RouteAccess::LocalOnly => Access::Admin,
@@ -76,10 +79,18 @@ fn check(
         return Err(refused("not available on a server of a team".to_owned())
             .hint("it is about the files of one machine: run `rethread` there"));
     }
-    if route == RouteAccess::SignedIn || caller.allows(access) {
-        return Ok(());
+    match route {
+        RouteAccess::SignedIn => Ok(()),
+        RouteAccess::ReadAndWrite | RouteAccess::Spends => require_access(caller, &[Access::Read, access]),
+        RouteAccess::Needs(_) | RouteAccess::LocalOnly => require_access(caller, &[access]),
     }
-    let error = refused(format!("this token has no {} access", access.as_str()));
+}
+
+/// 403 unless the caller has all these accesses.
+pub(crate) fn require_access(caller: &RequestCaller, needed: &[Access]) -> Result<(), ApiError> {
+    let Some(missing) = needed.iter().find(|access| !caller.allows(**access)) else { return Ok(()) };
+    let message = format!("this token has no {} access", missing.as_str());
+    let error = ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message);
     Err(error.hint("an admin of the space can give you another role: `rethread admin member list`"))
 }
 
@@ -122,6 +133,12 @@ mod tests {
             assert!(!(is_read && matches!(key.0, Method::PATCH | Method::PUT | Method::DELETE)), "{key:?}");
             assert!(!(is_read && key.0 == Method::POST && writes.contains(&key.1)), "{key:?}");
         }
+        // A caller that only writes gets no content of the space in an answer: it may use these and no other.
+        let mut writes: Vec<_> =
+            api_access().iter().filter(|(_, access)| **access == RouteAccess::Needs(Access::Write)).collect();
+        writes.sort_by_key(|(key, _)| key.1);
+        let writes: Vec<&str> = writes.into_iter().map(|(key, _)| key.1).collect();
+        assert_eq!(writes, ["/api/sessions", "/api/sessions/{id}/messages"]);
         assert_eq!(access_of(&Method::POST, "/new/route"), RouteAccess::Needs(Access::Admin));
         assert_eq!(access_of(&Method::GET, "/api/new"), RouteAccess::Needs(Access::Admin));
         assert_eq!(access_of(&Method::HEAD, "/api/sessions"), RouteAccess::Needs(Access::Read));

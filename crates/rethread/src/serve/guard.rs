@@ -137,8 +137,10 @@ impl ServerNode {
     /// The sign-in page and the static files, which contain no data of the user.
     fn is_public(&self, method: &Method, path: &str) -> bool {
         match *method {
-            Method::GET if path == "/api/health" => self.context.is_shared,
-            Method::GET => path == "/login" || path.starts_with("/static/"),
+            // HEAD is answered by the handler of GET. On a single machine that uses the code of a sign-in link up.
+            Method::HEAD if path == "/login" => self.context.is_shared,
+            Method::GET | Method::HEAD if path == "/api/health" => self.context.is_shared,
+            Method::GET | Method::HEAD => path == "/login" || path.starts_with("/static/"),
             Method::POST => path == "/login" && self.context.is_shared,
             _ => false,
         }

@@ -1,7 +1,8 @@
-//! Limits what one member may request of this server: requests in a minute, and bytes in a day.
+//! Limits what one member may request of this server: requests in a minute, bytes in a day, and open connections.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
 use rethread_engine::SignedIn;
@@ -12,14 +13,29 @@ use crate::failure::FailureKind;
 
 /// Requests of a member in a minute, unless the member has a limit of its own.
 const REQUESTS_PER_MINUTE: u64 = 1_200;
+/// Event streams and `WebSockets` that a member may have open at the same time.
+const MAX_CONNECTIONS: usize = 16;
 const MINUTE_MILLIS: i64 = 60_000;
 const DAY_MILLIS: i64 = 86_400_000;
 /// Members that are remembered; beyond that, those without requests in this minute are dropped.
 const MAX_MEMBERS: usize = 100_000;
 
-/// How much each member requested in the current minute and day.
+type MemberKey = (Space, MemberName);
+
+/// How much each member requested in the current minute and day, and its open connections.
 #[derive(Debug, Default)]
-pub(crate) struct MemberUsage(Mutex<HashMap<(Space, MemberName), UsedAmount>>);
+pub(crate) struct MemberUsage {
+    used: Mutex<HashMap<MemberKey, UsedAmount>>,
+    /// Has only members with an open connection.
+    connections: Arc<Mutex<HashMap<MemberKey, usize>>>,
+}
+
+/// Counts as an open connection of a member until it is dropped.
+#[derive(Debug)]
+pub(super) struct OpenConnection {
+    member: MemberKey,
+    connections: Arc<Mutex<HashMap<MemberKey, usize>>>,
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct UsedAmount {
@@ -54,14 +70,27 @@ impl MemberUsage {
         })
     }
 
+    /// Counts an open connection, or refuses it.
+    pub(super) fn open_connection(&self, signed_in: &SignedIn) -> Result<OpenConnection, ApiError> {
+        let member = key_of(signed_in);
+        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = connections.entry(member.clone()).or_default();
+        if *count >= MAX_CONNECTIONS {
+            let message = format!("more than {MAX_CONNECTIONS} open event streams and WebSockets");
+            let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, FailureKind::QueueFull, message);
+            return Err(error.hint("close one and try again"));
+        }
+        *count += 1;
+        Ok(OpenConnection { member, connections: Arc::clone(&self.connections) })
+    }
+
     fn with<T>(&self, signed_in: &SignedIn, now: Timestamp, count: impl FnOnce(&mut UsedAmount) -> T) -> T {
         let (minute, day) = (now.as_millis() / MINUTE_MILLIS, now.as_millis() / DAY_MILLIS);
-        let mut members = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut members = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if members.len() >= MAX_MEMBERS {
             members.retain(|_, used| used.minute == minute);
         }
-        let key = (signed_in.space.space().clone(), signed_in.member.clone());
-        let used = members.entry(key).or_default();
+        let used = members.entry(key_of(signed_in)).or_default();
         if used.minute != minute {
             (used.minute, used.requests) = (minute, 0);
         }
@@ -70,6 +99,22 @@ impl MemberUsage {
         }
         count(used)
     }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Entry::Occupied(mut count) = connections.entry(self.member.clone()) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+}
+
+fn key_of(signed_in: &SignedIn) -> MemberKey {
+    (signed_in.space.space().clone(), signed_in.member.clone())
 }
 
 fn exceeded(message: String) -> ApiError {

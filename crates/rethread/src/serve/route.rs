@@ -42,7 +42,7 @@ pub(crate) struct Route {
     pub(crate) other_responses: Vec<(StatusCode, SchemaFn)>,
     /// Error statuses beyond those that every route can return.
     pub(crate) error_statuses: &'static [StatusCode],
-    /// Who may use it. By default readers a GET, writers everything else.
+    /// Who may use it. By default readers a GET, and everything else those who may also write.
     pub(super) access: RouteAccess,
     handler: MethodRouter<SharedState>,
 }
@@ -189,9 +189,9 @@ impl Route {
             if method == Method::GET { T::json_schema } else { SchemaGenerator::subschema_for::<T> };
         let response_schema: SchemaFn = SchemaGenerator::subschema_for::<A>;
         let error_statuses: &[StatusCode] = if path.contains("{id}") { &[StatusCode::NOT_FOUND] } else { &[] };
-        let access = if method == Method::GET { Access::Read } else { Access::Write };
+        let is_read = method == Method::GET;
         Self {
-            access: RouteAccess::Needs(access),
+            access: if is_read { RouteAccess::Needs(Access::Read) } else { RouteAccess::ReadAndWrite },
             method,
             path,
             description,

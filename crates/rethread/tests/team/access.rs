@@ -1,8 +1,9 @@
 //! Every route with every kind of caller that must be refused, made from the route table: nothing leaks, nothing changes.
 
-use rethread_testing::{ApiClient, ClientResponse};
+use rethread_testing::{ApiClient, ClientResponse, StubModel, StubReply, TestHome, TestServer};
+use serde_json::json;
 
-use crate::fixture::{SECRET_TEXT, TeamFixture, body_of};
+use crate::fixture::{SECRET_TEXT, TeamFixture, body_of, new_home};
 
 fn call(client: &ApiClient, method: &str, path: &str) -> ClientResponse {
     client.request(method, path, body_of(method, path))
@@ -20,7 +21,8 @@ fn is_public(method: &str, path: &str) -> bool {
 
 fn assert_no_leak(team: &TeamFixture, response: &ClientResponse, what: &str) {
     let is_safe = !response.body.contains("walrus is") && !response.body.contains(&team.space);
-    assert!(is_safe && !response.body.contains("quokka"), "{what}: {response:?}");
+    let canaries = ["quokka", "lexer"];
+    assert!(is_safe && !canaries.iter().any(|text| response.body.contains(text)), "{what}: {response:?}");
 }
 
 #[test]
@@ -118,6 +120,69 @@ fn a_reader_changes_nothing_and_a_service_reads_nothing() {
     assert!(reads > 40, "a reader reads: {reads}");
     let body = serde_json::json!({"role": "user", "content": "from CI"});
     assert!(service.post_message(&team.thread, &body).0 < 300, "a service writes");
+}
+
+/// A node whose model answers everything with the secret text.
+pub(crate) fn node_with_model(team: &TeamFixture) -> (TestHome, StubModel, TestServer) {
+    let (home, model) = (new_home(), StubModel::with_responder(|_| StubReply::text(SECRET_TEXT)));
+    home.write(".rethread/config.toml", format!("{}[threads]\ntitles = false\n", model.config()));
+    let server = home.serve(&["--store", team.postgres.url()]);
+    (home, model, server)
+}
+
+#[test]
+fn no_answer_to_a_service_has_content_of_the_space() {
+    // T14
+    let Some(team) = TeamFixture::start() else { return };
+    let (home, _model, server) = node_with_model(&team);
+    let admin = home.client_with_token(&server, &team.admin.token);
+    let turn = json!({"text": "where is it?", "clientId": "turn-1"});
+    let (status, answer) = admin.post_message(&team.thread, &turn);
+    assert!(status == 200 && answer.to_string().contains(SECRET_TEXT), "the model answers an admin: {answer}");
+    for service in [team.client(&team.space, "service"), team.admin.clone().with_token(&limited_to_writes(&team))] {
+        for service in [&service, &admin.clone().with_token(&service.token)] {
+            for (method, path) in routes_that_end(&team) {
+                for accept in ["*/*", "text/html"] {
+                    let accept = format!("Accept: {accept}");
+                    let response = service.request_with(&method, &path, &[&accept], body_of(&method, &path));
+                    assert_no_leak(&team, &response, &format!("{method} {path}"));
+                }
+            }
+            for turn in [&turn, &json!({"run": true}), &json!({"text": "where is it?", "wait": false})] {
+                let (status, answer) = service.post_message(&team.thread, turn);
+                assert!(status == 403 && answer["error"]["code"] == "forbidden", "{turn}: {answer}");
+            }
+        }
+    }
+}
+
+/// The token of a member that is limited to writing.
+fn limited_to_writes(team: &TeamFixture) -> String {
+    team.new_token(&["limited", "--role", "member", "--scope", "write"])
+}
+
+#[test]
+fn an_append_of_a_service_is_answered_with_its_number_only() {
+    let Some(team) = TeamFixture::start() else { return };
+    let service = team.client(&team.space, "service");
+    let body = json!({"role": "user", "content": "from CI", "clientId": "ci-1"});
+    let (status, first) = service.post_message(&team.thread, &body);
+    assert_eq!(status, 201);
+    let seq = first["record"]["seq"].as_u64().unwrap();
+    assert_eq!(first["record"], json!({"recordType": "message", "seq": seq}));
+    assert_eq!(service.post_message(&team.thread, &body), (200, first));
+    let (status, read) = team.admin.post_message(&team.thread, &body);
+    assert!(status == 200 && read["record"]["content"].to_string().contains("from CI"), "{read}");
+}
+
+#[test]
+fn the_health_and_the_sign_in_page_answer_head_without_a_token() {
+    let Some(team) = TeamFixture::start() else { return };
+    for path in ["/api/health", "/login"] {
+        let response = team.server.send(&[&format!("HEAD {path}")], "");
+        assert!(response.status == 200 && response.body.is_empty(), "{path}: {response:?}");
+    }
+    assert_eq!(team.server.send(&["HEAD /api/sessions"], "").status, 401);
 }
 
 #[test]

@@ -30,6 +30,8 @@ const SESSION: &str = "id, name or SESSION:LINE";
 /// Searches all projects.
 const EVERYWHERE: ToolParameter = ToolParameter::new("everywhere", ParameterType::Flag, "all projects");
 
+const READ_AND_WRITE: &[Access] = &[Access::Read, Access::Write];
+
 /// All tools, in listing order.
 pub(super) const ALL: [MemoryTool; 8] = [
     MemoryTool {
@@ -169,12 +171,21 @@ pub(super) fn find(name: &str) -> Option<&'static MemoryTool> {
 }
 
 impl MemoryTool {
-    /// Which access a caller needs. A model costs the budget of the space, so readers cannot ask it.
-    pub(super) fn access(&self, has_model: bool) -> Access {
+    /// Which accesses a caller needs; the last one is the strongest. A model costs the budget of the space, so readers
+    /// cannot ask it.
+    pub(super) fn needed_access(&self, has_model: bool) -> &'static [Access] {
         match self.effect {
-            ToolEffect::CallsModel if has_model => Access::Write,
-            ToolEffect::Reads | ToolEffect::CallsModel => Access::Read,
-            ToolEffect::Adds => Access::Write,
+            ToolEffect::CallsModel if has_model => READ_AND_WRITE,
+            ToolEffect::Reads | ToolEffect::CallsModel => &[Access::Read],
+            ToolEffect::Adds => &[Access::Write],
+        }
+    }
+
+    /// The same for a call with these arguments. A reference that does not match is answered with names of sessions.
+    pub(super) fn needed_access_with(&self, has_model: bool, arguments: &serde_json::Value) -> &'static [Access] {
+        match self.effect {
+            ToolEffect::Adds if !arguments["session"].is_null() => READ_AND_WRITE,
+            _ => self.needed_access(has_model),
         }
     }
 

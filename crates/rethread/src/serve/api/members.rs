@@ -168,7 +168,7 @@ struct AuditParams {
 }
 
 /// How long to keep sessions.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RetentionBody {
     /// Days without activity after which a session is forgotten; null keeps all.

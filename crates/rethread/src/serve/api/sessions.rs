@@ -35,6 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
             "Create a thread: a conversation whose log Rethread stores. The server assigns the id.",
             create,
         )
+        .for_callers(RouteAccess::Needs(Access::Write))
         .with_status(StatusCode::CREATED),
         Route::get_for_session::<SessionParams, ConversationDetailsJson<'_>>(
             one,

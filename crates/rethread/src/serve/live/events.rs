@@ -22,7 +22,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Reconnect delay that browsers should use.
 const RECONNECT_DELAY: Duration = Duration::from_secs(2);
 
-/// How often an idle stream checks whether the token was rotated.
+/// How often an idle stream checks whether the token is still valid.
 const TOKEN_CHECK: Duration = Duration::from_secs(30);
 
 /// One open event stream.
@@ -49,6 +49,7 @@ pub(super) async fn events(
     axum::extract::RawQuery(query): axum::extract::RawQuery,
 ) -> Result<Sse<impl Stream<Item = Result<SseEvent, Infallible>>>, ApiError> {
     let filter: EventParams = decode_query(query.as_deref())?;
+    let owner = ConnectionOwner::new(&app, caller)?;
     let listener = match filter.session {
         None => app.events.listen_to_all(),
         Some(id) => {
@@ -58,7 +59,7 @@ pub(super) async fn events(
             listener
         }
     };
-    let page = EventStream { owner: ConnectionOwner::new(&app, caller), done: app.turns.done(), app, listener };
+    let page = EventStream { owner, done: app.turns.done(), app, listener };
     let begin = SseEvent::default().comment("listening").retry(RECONNECT_DELAY);
     let rendered = futures_util::stream::unfold((page, Some(begin)), |(mut page, begin)| async move {
         let event = match begin {
@@ -77,7 +78,7 @@ pub(super) async fn existing_session(app: &SharedState, text: &str) -> Result<re
 }
 
 impl EventStream {
-    /// The next event. `None` when the server shuts down or the token was rotated.
+    /// The next event. `None` when the server shuts down or the token is no longer valid.
     async fn next(&mut self) -> Option<SseEvent> {
         loop {
             let event = tokio::select! {
@@ -86,7 +87,7 @@ impl EventStream {
                 () = wait_until_true(&mut self.done) => return None,
                 () = tokio::time::sleep(TOKEN_CHECK) => None,
             };
-            // Checked for every event, so that a busy stream also ends when the token is rotated.
+            // Checked for every event, so that a busy stream also ends with the token.
             if !self.owner.is_valid(&self.app).await {
                 return None;
             }

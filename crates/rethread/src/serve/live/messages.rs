@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use rethread_engine::{EngineError, NewMessage, SendRequest, ThreadError};
-use rethread_model::SessionId;
 use rethread_model::thread::{ChatRole, ContentBlock, ThreadId, ThreadMessage};
+use rethread_model::{Access, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,10 +20,11 @@ use super::thread_sync;
 use super::turn_queue::{self, AcceptedTurn, BusyGuard, TurnRun, client_id_conflict, thread_error};
 use crate::failure::FailureKind;
 use crate::json::{CallerToolJson, FrameEventJson, SCHEMA, message_record, to_json_line};
+use crate::serve::access::RouteAccess;
 use crate::serve::route::{
     IdSegment, NoParams, decode_body, decode_query, parse_id_segment, parse_session_id, run_blocking,
 };
-use crate::serve::{ApiError, Route, ServerState, SharedState};
+use crate::serve::{ApiError, RequestCaller, Route, ServerState, SharedState, require_access};
 
 /// Alternative to `clientId` in the body.
 const IDEMPOTENCY_HEADER: &str = "idempotency-key";
@@ -90,7 +92,7 @@ enum MessageResultJson {
 #[derive(Serialize, JsonSchema)]
 struct PostedRecordJson {
     schema: u8,
-    /// The record as stored in the log.
+    /// The record as stored in the log. Only its `recordType` and `seq` for a token without read access.
     record: Value,
 }
 
@@ -123,7 +125,7 @@ pub(super) fn route() -> Route {
     );
     let row =
         row.or_returns::<PostedRecordJson>(StatusCode::CREATED).or_returns::<QueuedTurnJson>(StatusCode::ACCEPTED);
-    row.with_errors(&[
+    row.for_callers(RouteAccess::Needs(Access::Write)).with_errors(&[
         StatusCode::NOT_FOUND,
         StatusCode::CONFLICT,
         StatusCode::TOO_MANY_REQUESTS,
@@ -133,6 +135,7 @@ pub(super) fn route() -> Route {
 
 async fn post_message(
     State(app): State<SharedState>,
+    Extension(caller): Extension<RequestCaller>,
     id: IdSegment,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -141,8 +144,12 @@ async fn post_message(
     let NoParams {} = decode_query(query.as_deref())?;
     let thread = to_thread_id(parse_id_segment(&id)?)?;
     let action = parse_action(decode_body(&body)?, &headers)?;
+    if matches!(action, MessageAction::Run { .. }) {
+        // The answer of the model is content of the space.
+        require_access(&caller, &[Access::Read])?;
+    }
     match action {
-        MessageAction::Append(message) => append(&app, thread, message).await,
+        MessageAction::Append(message) => append(&app, &caller, thread, message).await,
         MessageAction::Run { request, should_wait: waits } => match turn_queue::accept(&app, thread, request).await? {
             AcceptedTurn::Earlier(before) => {
                 json_response(StatusCode::OK, &MessageResultJson::Turn(TurnResultJson::from_earlier(thread, &before)))
@@ -241,7 +248,12 @@ async fn wait_for_end(run: &TurnRun) -> Result<Response, ApiError> {
 }
 
 /// Appends at once, even while a turn runs. Completes even if the client disconnects.
-async fn append(app: &SharedState, thread: ThreadId, message: NewMessage) -> Result<Response, ApiError> {
+async fn append(
+    app: &SharedState,
+    caller: &RequestCaller,
+    thread: ThreadId,
+    message: NewMessage,
+) -> Result<Response, ApiError> {
     let busy = BusyGuard::unless_closed(app)?;
     let app = Arc::clone(app);
     let appended = tokio::spawn(async move {
@@ -256,10 +268,11 @@ async fn append(app: &SharedState, thread: ThreadId, message: NewMessage) -> Res
         Ok(done)
     });
     let (status, record) = appended.await.unwrap_or_else(|_| Err(ApiError::internal_error()))?;
-    json_response(
-        status,
-        &MessageResultJson::Appended(PostedRecordJson { schema: SCHEMA, record: message_record(&record) }),
-    )
+    let mut record = message_record(&record);
+    if let (false, Some(fields)) = (caller.allows(Access::Read), record.as_object_mut()) {
+        fields.retain(|name, _| ["recordType", "seq"].contains(&name.as_str()));
+    }
+    json_response(status, &MessageResultJson::Appended(PostedRecordJson { schema: SCHEMA, record }))
 }
 
 /// The record with 201, or with 200 if the same client id was appended before.

@@ -8,8 +8,8 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use rethread_engine::SendRequest;
-use rethread_model::SessionId;
+use rethread_engine::{AuditEvent, SendRequest};
+use rethread_model::{Access, SessionId};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
@@ -47,8 +47,8 @@ enum CloseReason {
     TimedOut,
     /// The client sent an invalid frame; the close code.
     InvalidFrame(u16),
-    /// The token was rotated.
-    TokenRotated,
+    /// The token was rotated or revoked, or it has expired.
+    TokenInvalid,
     /// The server is shutting down.
     ShuttingDown,
 }
@@ -74,6 +74,7 @@ pub(super) async fn open(
         ApiError::new(StatusCode::UPGRADE_REQUIRED, FailureKind::BadRequest, error.body_text())
             .hint("connect with a WebSocket client")
     })?;
+    let owner = ConnectionOwner::new(&app, caller)?;
     let session = match filter.session {
         Some(id) => Some(existing_session(&app, &id).await?),
         None => None,
@@ -83,25 +84,25 @@ pub(super) async fn open(
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, FailureKind::Serve, message).hint("close one and try again")
     })?;
     let upgrade = upgrade.max_message_size(MAX_FRAME_BYTES).max_frame_size(MAX_FRAME_BYTES);
-    Ok(upgrade.on_upgrade(move |socket| serve_socket(app, caller, socket, session, permit)))
+    Ok(upgrade.on_upgrade(move |socket| serve_socket(app, owner, socket, session, permit)))
 }
 
 async fn serve_socket(
     app: SharedState,
-    caller: RequestCaller,
+    owner: ConnectionOwner,
     socket: WebSocket,
     session: Option<SessionId>,
     permit: OwnedSemaphorePermit,
 ) {
     let began = Instant::now();
     app.engine.journal().event("ws_connect", None, &[]);
-    let (listener, owner) = (app.events.listen_to_none(), ConnectionOwner::new(&app, caller));
+    let listener = app.events.listen_to_none();
     let mut connection = SocketConnection { app, socket, listener, last_received: began, owner };
     let close_reason = match connection.subscribe_initial(session).await {
         Ok(()) => connection.run_loop().await,
         Err(close_reason) => close_reason,
     };
-    let SocketConnection { app, socket, listener, .. } = connection;
+    let SocketConnection { app, socket, listener, owner, .. } = connection;
     let fields = [
         ("milliseconds", (began.elapsed().as_millis() as u64).into()),
         ("sessions", listener.session_count().into()),
@@ -110,6 +111,7 @@ async fn serve_socket(
     // Unsubscribe first, so that events no longer queue up.
     drop(listener);
     close(socket, close_reason).await;
+    drop(owner);
     app.engine.journal().event("ws_disconnect", None, &fields);
     drop(permit);
 }
@@ -130,7 +132,7 @@ impl SocketConnection {
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let step = tokio::select! {
-                event = self.listener.next() => self.send_event(event).await,
+                event = self.listener.next() => self.forward(event).await,
                 received = self.socket.recv() => match received {
                     Some(Ok(message)) => self.handle_frame(message).await,
                     Some(Err(error)) => Err(CloseReason::from_read_error(&error)),
@@ -148,9 +150,15 @@ impl SocketConnection {
     /// Sends the events that were queued before shutdown.
     async fn drain(&mut self) -> Result<(), CloseReason> {
         while let Some(event) = self.listener.try_next() {
-            self.send_event(event).await?;
+            self.forward(event).await?;
         }
         Err(CloseReason::ShuttingDown)
+    }
+
+    /// Sends an event of others, unless the token ended meanwhile.
+    async fn forward(&mut self, event: LiveEvent) -> Result<(), CloseReason> {
+        self.check_token().await?;
+        self.send_event(event).await
     }
 
     async fn ping(&mut self) -> Result<(), CloseReason> {
@@ -161,22 +169,49 @@ impl SocketConnection {
         self.send_message(Message::Ping(axum::body::Bytes::new())).await
     }
 
-    /// Ends the connection if the token was rotated.
+    /// Ends the connection if the token is no longer valid.
     async fn check_token(&mut self) -> Result<(), CloseReason> {
-        if self.owner.is_valid(&self.app).await { Ok(()) } else { Err(CloseReason::TokenRotated) }
+        if self.owner.is_valid(&self.app).await { Ok(()) } else { Err(CloseReason::TokenInvalid) }
     }
 
-    fn check_may_write(&self) -> Result<(), ApiError> {
-        if self.owner.may_write() {
-            return Ok(());
+    /// Counts a frame against the limits of a member, like a request.
+    fn count_frame(&self, message: &Message) -> Result<(), ApiError> {
+        let Some(signed_in) = self.owner.signed_in() else { return Ok(()) };
+        let bytes = match message {
+            Message::Text(text) => text.len() as u64,
+            Message::Binary(bytes) => bytes.len() as u64,
+            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => return Ok(()),
+        };
+        let (usage, now) = (&self.app.server.member_usage, self.app.engine.now());
+        usage.count_request(signed_in, now)?;
+        if let Some(limit) = signed_in.limits.max_body_bytes.filter(|limit| bytes > *limit) {
+            let message = format!("frame is larger than {limit} bytes");
+            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, FailureKind::TooLarge, message));
         }
-        let message = "this token has no write access";
-        Err(ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message))
+        usage.count_bytes(signed_in, bytes, now)
+    }
+
+    /// Adds a write of a member to the audit.
+    fn record_write<T>(&self, frame: &str, result: &Result<T, ApiError>, success: StatusCode) {
+        let Some(signed_in) = self.owner.signed_in() else { return };
+        let status = result.as_ref().map_or_else(ApiError::status, |_| success);
+        let event = AuditEvent {
+            at: self.app.engine.now(),
+            member: Some(signed_in.member.clone()),
+            access: Access::Write,
+            target: format!("GET /ws {frame}"),
+            items: u64::from(result.is_ok()),
+            status: status.as_u16(),
+        };
+        self.app.audit.add(event, &signed_in.token_id);
     }
 
     async fn handle_frame(&mut self, message: Message) -> Result<(), CloseReason> {
         self.last_received = Instant::now();
         self.check_token().await?;
+        if let Err(error) = self.count_frame(&message) {
+            return self.send_error(None, None, &error).await;
+        }
         match message {
             Message::Text(text) if text.len() > MAX_BODY_BYTES => {
                 let message = format!("frame is larger than {} MiB", MAX_BODY_BYTES >> 20);
@@ -214,15 +249,21 @@ impl SocketConnection {
             ClientFrameJson::SendMessage { session_id, text, tools, memory, client_id } => {
                 let tools = tools.into_iter().map(CallerToolJson::into_tool).collect();
                 let request = SendRequest { text, tools, can_search_memory: memory, client_id: client_id.clone() };
-                match self.start_turn(&session_id, request).await {
+                let started = self.start_turn(&session_id, request).await;
+                self.record_write("send_message", &started, StatusCode::ACCEPTED);
+                match started {
                     Ok(frames) => self.send_frames(frames).await,
                     Err(error) => self.send_error(Some(session_id), client_id, &error).await,
                 }
             }
-            ClientFrameJson::Cancel { session_id, run_id } => match self.cancel(&session_id, run_id.as_deref()).await {
-                Ok(()) => Ok(()),
-                Err(error) => self.send_error(Some(session_id), None, &error).await,
-            },
+            ClientFrameJson::Cancel { session_id, run_id } => {
+                let canceled = self.cancel(&session_id, run_id.as_deref()).await;
+                self.record_write("cancel", &canceled, StatusCode::OK);
+                match canceled {
+                    Ok(()) => Ok(()),
+                    Err(error) => self.send_error(Some(session_id), None, &error).await,
+                }
+            }
             ClientFrameJson::Subscribe { session_id } => match self.subscribe(&session_id).await {
                 Ok((session, present)) => self.send_status(session, present).await,
                 Err(error) => self.send_error(Some(session_id), None, &error).await,
@@ -240,7 +281,7 @@ impl SocketConnection {
 
     /// Starts a turn and subscribes to its session. Returns the frames for the sender only.
     async fn start_turn(&mut self, id: &str, request: SendRequest) -> Result<Vec<FrameJson>, ApiError> {
-        self.check_may_write()?;
+        self.owner.check_may_write()?;
         let thread = parse_thread_id(id)?;
         let request =
             SendRequest { text: check_text(request.text)?, client_id: check_client_id(request.client_id)?, ..request };
@@ -268,7 +309,7 @@ impl SocketConnection {
     }
 
     async fn cancel(&mut self, id: &str, run_id: Option<&str>) -> Result<(), ApiError> {
-        self.check_may_write()?;
+        self.owner.check_may_write()?;
         let thread = parse_thread_id(id)?;
         if turn_queue::cancel(&self.app, thread, run_id) {
             return Ok(());
@@ -355,7 +396,7 @@ impl CloseReason {
             CloseReason::ClientClosed => "gone",
             CloseReason::TimedOut => "silent",
             CloseReason::InvalidFrame(_) => "unreadable",
-            CloseReason::TokenRotated => "locked out",
+            CloseReason::TokenInvalid => "locked out",
             CloseReason::ShuttingDown => "ending",
         }
     }
@@ -367,7 +408,7 @@ async fn close(mut socket: WebSocket, over: CloseReason) {
         CloseReason::ClientClosed => (close_code::NORMAL, ""),
         CloseReason::TimedOut => (close_code::POLICY, "timed out"),
         CloseReason::InvalidFrame(code) => (code, "invalid frame"),
-        CloseReason::TokenRotated => (close_code::POLICY, "the token was rotated"),
+        CloseReason::TokenInvalid => (close_code::POLICY, "the token is no longer valid"),
         CloseReason::ShuttingDown => (close_code::AWAY, "the server is shutting down"),
     };
     let farewell = async {
