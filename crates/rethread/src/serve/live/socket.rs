@@ -203,7 +203,9 @@ impl SocketConnection {
             items: u64::from(result.is_ok()),
             status: status.as_u16(),
         };
-        self.app.audit.add(event, &signed_in.token_id);
+        if !self.app.audit.add(event, &signed_in.token_id) {
+            self.app.server.metrics.count_failed_audit();
+        }
     }
 
     async fn handle_frame(&mut self, message: Message) -> Result<(), CloseReason> {
