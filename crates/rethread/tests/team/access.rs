@@ -3,7 +3,7 @@
 use rethread_testing::{ApiClient, ClientResponse, StubModel, StubReply, TestHome, TestServer};
 use serde_json::json;
 
-use crate::fixture::{SECRET_TEXT, TeamFixture, body_of, new_home};
+use crate::fixture::{SECRET_TEXT, TeamFixture, body_of, new_home, with_wrong_secret};
 
 fn call(client: &ApiClient, method: &str, path: &str) -> ClientResponse {
     client.request(method, path, body_of(method, path))
@@ -36,7 +36,7 @@ fn a_valid_token_is_needed_everywhere() {
     team.admin_command(&["member", "revoke", "gone"]);
     let rotated = team.new_token(&["rotated", "--role", "admin"]);
     team.admin_command(&["member", "rotate", "rotated"]);
-    let wrong_secret = format!("{}0", &team.admin.token[..team.admin.token.len() - 1]);
+    let wrong_secret = with_wrong_secret(&team.admin.token);
     let other_space = team.admin.token.replace(&team.space, &team.other_space);
     let operator = team.home.run_ok(&["token", "--store", team.postgres.url()]);
     let local = team.home.token();

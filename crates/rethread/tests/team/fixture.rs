@@ -148,6 +148,12 @@ pub(crate) fn body_of(method: &str, path: &str) -> Option<&'static str> {
     }
 }
 
+/// The token with another secret.
+pub(crate) fn with_wrong_secret(token: &str) -> String {
+    let (start, last) = token.split_at(token.len() - 1);
+    format!("{start}{}", if last == "0" { "1" } else { "0" })
+}
+
 /// The JSON of a response; null if it is none.
 pub(crate) fn parsed(body: &str) -> Value {
     serde_json::from_str(body).unwrap_or_default()
