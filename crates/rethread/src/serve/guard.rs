@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -17,6 +17,7 @@ use rethread_engine::AuditEvent;
 use rethread_model::{Access, clip};
 
 use super::access::AnsweredRoute;
+use super::audit::count_items;
 use super::caller::{AuthMethod, RequestCaller};
 use super::node::{RequestSpace, ServerNode, without_address};
 use super::sign_in::Visitor;
@@ -40,9 +41,9 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SameUser;
 
-/// How many items an answer lists, for the audit. Travels as an extension of the response.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ItemCount(pub(super) u64);
+/// The JSON of an answer, whose items the audit counts. Travels as an extension of the response.
+#[derive(Clone, Debug)]
+pub(super) struct AnsweredJson(pub(super) Bytes);
 
 /// Runs a request if it passes all checks, otherwise returns the error.
 pub(super) async fn guard(State(node): State<Arc<ServerNode>>, mut request: Request, next: Next) -> Response {
@@ -113,7 +114,7 @@ fn record(
         None => format!("{} {path}", clip(method.as_str(), MAX_METHOD_CHARS)),
     };
     let access = tool.map(|tool| tool.access).or(route.map(|route| route.access)).unwrap_or(Access::Read);
-    let items = answer.extensions().get::<ItemCount>().map_or(1, |count| count.0);
+    let items = answer.extensions().get::<AnsweredJson>().map_or(1, |AnsweredJson(body)| count_items(body));
     let items = if answer.status().is_success() { items } else { 0 };
     let at = app.engine.now();
     let member = Some(signed_in.member.clone());

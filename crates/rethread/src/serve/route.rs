@@ -15,8 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::access::RouteAccess;
-use super::audit::count_items;
-use super::guard::ItemCount;
+use super::guard::AnsweredJson;
 use super::{ApiError, ServerState, SharedState, query};
 use crate::failure::FailureKind;
 use crate::json;
@@ -98,10 +97,11 @@ impl IntoResponse for ApiResponse {
             return self.status.into_response();
         }
         let kind = [(header::CONTENT_TYPE, "application/json")];
-        let items = axum::Extension(ItemCount(count_items(&self.body)));
+        let body = Bytes::from(self.body);
+        let json = axum::Extension(AnsweredJson(body.clone()));
         match self.location {
-            Some(location) => (self.status, kind, items, [(header::LOCATION, location)], self.body).into_response(),
-            None => (self.status, kind, items, self.body).into_response(),
+            Some(location) => (self.status, kind, json, [(header::LOCATION, location)], body).into_response(),
+            None => (self.status, kind, json, body).into_response(),
         }
     }
 }

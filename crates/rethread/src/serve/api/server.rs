@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
         .for_callers(RouteAccess::LocalOnly),
         Route::get::<NoParams, HealthJson>(
             "/api/health",
-            "Check that the server can use its store. On a server of a team also without a token, then without `indexLag`.",
+            "Check that the server responds. On a server of a team, also that it can use its store; without a token, `indexLag` is left out.",
             health,
         )
         .for_callers(RouteAccess::SignedIn),
@@ -124,11 +124,11 @@ struct HealthJson {
     schema: u8,
     status: &'static str,
     version: &'static str,
-    /// Entries that are stored and not in the search index yet; searches read them from the store.
-    index_lag: u64,
+    /// On a server of a team: entries that are stored and not in the search index yet. Searches read them from the store.
+    index_lag: Option<u64>,
 }
 
 fn health(app: &ServerState, _: NoParams) -> ApiResult {
-    let index_lag = app.engine.server().index_lag()?;
+    let index_lag = app.server.is_shared.then(|| app.engine.server().index_lag()).transpose()?;
     ApiResponse::json(&HealthJson { schema: SCHEMA, status: "ok", version: env!("CARGO_PKG_VERSION"), index_lag })
 }
