@@ -91,7 +91,7 @@ pub(crate) fn require_access(caller: &RequestCaller, needed: &[Access]) -> Resul
     let Some(missing) = needed.iter().find(|access| !caller.allows(**access)) else { return Ok(()) };
     let message = format!("this token has no {} access", missing.as_str());
     let error = ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message);
-    Err(error.hint("an admin of the space can give you another role: `rethread admin member list`"))
+    Err(error.hint("ask an admin of the space for a token with this access"))
 }
 
 /// Unknown routes need the highest access, so that a new one is not open by mistake.
