@@ -55,7 +55,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use config::LiveConfig;
-use search::SearchCache;
+use index::SharedSnapshot;
+use search::OpenStores;
 use services::{EmbeddingService, IndexService, ModelService};
 
 pub use awareness::{AskingSession, InjectionExplanation, LiveActivity, SessionSummary};
@@ -154,8 +155,10 @@ pub struct Engine {
     threads: Threads,
     /// Whose rows of the store are read and written.
     space: AuthorizedSpace,
-    /// The store and index snapshot of the last search, reused by the next one.
-    search_cache: SearchCache,
+    /// Stores that searches have opened, for the next ones.
+    open_stores: OpenStores,
+    /// The index as the last search saw it.
+    shared_snapshot: SharedSnapshot,
     /// How long to wait for the store's lock. `None` means the default of [`Store`].
     store_timeout: Option<Duration>,
     /// A store replaced after this time was replaced by another process.
@@ -183,7 +186,8 @@ impl Engine {
             space,
             threads,
             home,
-            search_cache: SearchCache::default(),
+            open_stores: OpenStores::default(),
+            shared_snapshot: SharedSnapshot::default(),
             store_timeout: None,
             opened_at: std::time::SystemTime::now(),
             hook_wait: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rethread_store::{FeedCursor, FeedItem, ReadStore, SessionNumber};
+use rethread_store::{FeedCursor, FeedItem, ReadStore, SessionNumber, StoreHead};
 
 use crate::IndexSnapshot;
 use crate::error::IndexError;
@@ -20,7 +20,7 @@ pub fn count_documents(folder: &Path, is_match: &dyn Fn(SessionNumber, u64) -> b
     if !folder.join("meta.json").exists() {
         return Ok(0);
     }
-    let snapshot = IndexSnapshot::from_index(open_to_read(folder)?)?;
+    let snapshot = IndexSnapshot::from_index(open_to_read(folder)?, StoreHead::default())?;
     let documents =
         snapshot.segments().iter().flat_map(|segment| (0..segment.doc_limit()).map(move |doc| (segment, doc)));
     let matching = documents.filter(|(segment, doc)| is_match(segment.episode(*doc).session, segment.seq(*doc)));

@@ -7,6 +7,7 @@ pub mod words;
 
 mod document;
 mod error;
+mod hidden;
 mod inspect;
 mod novelty;
 mod open;
@@ -25,6 +26,6 @@ pub use inspect::{count_documents, size_bytes, verify_index};
 pub use payload::IndexProblem;
 pub use segment::{DocId, IndexSegment};
 pub use session_fields::{SessionField, SessionFields};
-pub use snapshot::{IndexLag, IndexSnapshot, index_lag};
+pub use snapshot::{IndexLag, IndexSnapshot, index_lag, indexed_change};
 pub use traits::EntryTraits;
 pub use update::{IndexUpdate, IndexUpdater, LockWait, delete_index, update_index};

@@ -35,6 +35,11 @@ impl CommitPayload {
         Self { version: INDEX_VERSION, store: head.identity, change: head.change }
     }
 
+    /// The state of the store that the index shows.
+    pub(crate) fn head(self) -> StoreHead {
+        StoreHead { identity: self.store, change: self.change }
+    }
+
     pub(crate) fn to_text(self) -> String {
         serde_json::to_string(&self).unwrap_or_default()
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use rethread_store::{FeedCursor, ReadStore};
+use rethread_store::{FeedCursor, ReadStore, StoreHead};
 use tantivy::{Index, ReloadPolicy};
 
 use crate::document::{self, IndexChange};
@@ -20,6 +20,10 @@ use crate::unindexed::UnindexedSegment;
 pub struct IndexSnapshot {
     segments: Vec<IndexSegment>,
     session_fields: OnceLock<SessionFields>,
+    /// The state of the store that it shows.
+    head: StoreHead,
+    /// The change up to which the segments on disk go; 0 without an index.
+    indexed_change: i64,
 }
 
 /// How far the index is behind the store.
@@ -43,6 +47,11 @@ pub fn index_lag(folder: &Path, store: &ReadStore, enough: u64) -> Result<IndexL
     })
 }
 
+/// The change up to which the index in a folder goes; `None` if it cannot be used.
+pub fn indexed_change(folder: &Path, head: StoreHead) -> Option<i64> {
+    CommitPayload::load(folder).and_then(|payload| payload.check_store(head)).ok().map(|payload| payload.change)
+}
+
 impl IndexSnapshot {
     /// Opens the index. Entries that are not indexed yet are read from the store.
     pub fn open(folder: &Path, store: &ReadStore) -> Result<Self, IndexError> {
@@ -51,9 +60,9 @@ impl IndexSnapshot {
         // store, and their copies in the index are hidden.
         let payload =
             CommitPayload::from_index(&index).map_err(|_| damaged_index("the commit has no valid payload"))?;
-        let mut snapshot = Self::from_index(index)?;
-        if store.head()?.change != payload.change {
-            snapshot.read_unindexed(store, payload.change)?;
+        let mut snapshot = Self::from_index(index, payload.head())?;
+        if store.head()? != snapshot.head {
+            snapshot.read_changes(store)?;
         }
         Ok(snapshot)
     }
@@ -69,28 +78,56 @@ impl IndexSnapshot {
         let Ok(payload) = CommitPayload::from_index(&index).and_then(|payload| payload.check_store(head)) else {
             return Ok(None);
         };
-        let mut snapshot = Self::from_index(index)?;
+        let mut snapshot = Self::from_index(index, payload.head())?;
         if payload.change != head.change && store.count_changed_entries(payload.change, little + 1)? <= little {
-            snapshot.read_unindexed(store, payload.change)?;
+            snapshot.read_changes(store)?;
         }
         Ok(Some(snapshot))
     }
 
     /// A snapshot of the index alone, without unindexed entries.
-    pub(crate) fn from_index(mut index: Index) -> Result<Self, IndexError> {
+    pub(crate) fn from_index(mut index: Index, head: StoreHead) -> Result<Self, IndexError> {
         index.set_tokenizers(schema::tokenizers());
         let (_, fields) = schema::schema();
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
         let opened = searcher.segment_readers().iter().map(|reader| IndexSegment::open(reader, fields));
-        Ok(Self { segments: opened.collect::<Result<_, _>>()?, session_fields: OnceLock::new() })
+        Ok(Self::new(opened.collect::<Result<_, _>>()?, head, head.change))
     }
 
     /// A snapshot without an index. Everything is read from the store.
     pub fn from_store(store: &ReadStore) -> Result<Self, IndexError> {
-        let mut snapshot = Self { segments: Vec::new(), session_fields: OnceLock::new() };
-        snapshot.read_unindexed(store, 0)?;
+        let mut snapshot = Self::new(Vec::new(), StoreHead { change: 0, ..store.head()? }, 0);
+        snapshot.read_changes(store)?;
         Ok(snapshot)
+    }
+
+    fn new(segments: Vec<IndexSegment>, head: StoreHead, indexed_change: i64) -> Self {
+        Self { segments, session_fields: OnceLock::new(), head, indexed_change }
+    }
+
+    /// This snapshot, and what was stored since. Shares everything else with it.
+    pub fn caught_up(&self, store: &ReadStore) -> Result<Self, IndexError> {
+        let mut snapshot = Self::new(self.segments.clone(), self.head, self.indexed_change);
+        snapshot.read_changes(store)?;
+        snapshot.merge_unindexed();
+        Ok(snapshot)
+    }
+
+    /// The state of the store that it shows.
+    pub fn head(&self) -> StoreHead {
+        self.head
+    }
+
+    /// The change up to which the index goes that it was opened from; 0 without an index.
+    pub fn indexed_change(&self) -> i64 {
+        self.indexed_change
+    }
+
+    /// How many entries it has in memory, because they were not in the index.
+    pub fn unindexed_entries(&self) -> u64 {
+        let unindexed = self.segments.iter().filter(|segment| segment.unindexed().is_some());
+        unindexed.map(IndexSegment::live_count).sum()
     }
 
     /// The segments, in no particular order.
@@ -103,9 +140,10 @@ impl IndexSnapshot {
         self.session_fields.get_or_init(|| SessionFields::read(&self.segments))
     }
 
-    fn read_unindexed(&mut self, store: &ReadStore, after: i64) -> Result<(), IndexError> {
+    /// Adds what was stored since its head, and hides what it replaces.
+    fn read_changes(&mut self, store: &ReadStore) -> Result<(), IndexError> {
         let mut tail = UnindexedSegment::default();
-        document::for_each_change(store, FeedCursor::after_change(after), |step| match step {
+        self.head = document::for_each_change(store, FeedCursor::after_change(self.head.change), |step| match step {
             IndexChange::SessionReset(session) => {
                 self.segments.iter_mut().try_for_each(|s| s.hide_session(session.get()))
             }
@@ -120,6 +158,24 @@ impl IndexSnapshot {
             self.segments.push(IndexSegment::from_unindexed(tail));
         }
         Ok(())
+    }
+
+    /// Merges the last segments in memory while they are of about the same size, so that there are few, and each entry
+    /// is merged a few times only.
+    fn merge_unindexed(&mut self) {
+        while let [.., earlier, last] = self.segments.as_slice()
+            && let (Some(one), Some(other)) = (earlier.unindexed(), last.unindexed())
+            && earlier.live_count() <= 2 * last.live_count()
+        {
+            let mut merged = UnindexedSegment::default();
+            for (segment, tail) in [(earlier, one), (last, other)] {
+                for doc in (0..tail.len()).filter(|doc| segment.is_alive(*doc)) {
+                    merged.add(tail.document(doc).clone());
+                }
+            }
+            self.segments.truncate(self.segments.len() - 2);
+            self.segments.push(IndexSegment::from_unindexed(merged));
+        }
     }
 }
 

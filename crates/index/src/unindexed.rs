@@ -1,5 +1,6 @@
 //! In-memory segment of stored entries that are not in the index yet.
 
+use rethread_store::EpisodeKey;
 use rustc_hash::FxHashMap;
 use tantivy::fieldnorm::FieldNormReader;
 
@@ -91,6 +92,10 @@ impl UnindexedSegment {
 
     pub(crate) fn in_session(&self, session: u64) -> Vec<DocId> {
         self.filter(|document| document.episode.session.get() == session)
+    }
+
+    pub(crate) fn in_episode(&self, key: EpisodeKey) -> Vec<DocId> {
+        self.filter(|document| document.episode == key)
     }
 
     fn filter(&self, fits: impl Fn(&IndexDocument) -> bool) -> Vec<DocId> {

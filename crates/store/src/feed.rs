@@ -7,7 +7,7 @@ use crate::sql::{Row, values};
 use crate::{ReadStore, SessionNumber, SessionScope, StoreError};
 
 /// Identifies a store and its state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreHead {
     /// Random number of the database file.
     pub identity: i64,

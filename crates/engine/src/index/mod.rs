@@ -1,5 +1,6 @@
 //! Updates the search index from the store.
 
+mod shared_snapshot;
 mod snapshot;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use rethread_store::ReadStore;
 use crate::error::error_with_cause;
 use crate::{EngineError, IndexService, MaintenanceService};
 
+pub(crate) use shared_snapshot::SharedSnapshot;
 pub use snapshot::expects_panic;
 pub(crate) use snapshot::{GuardedError, catch_index_damage};
 

@@ -2,14 +2,14 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use rethread_index::{
-    IndexError, IndexLag, IndexProblem, IndexSnapshot, LockWait, delete_index, index_lag, update_index,
+    IndexError, IndexLag, IndexProblem, IndexSnapshot, LockWait, delete_index, index_lag, indexed_change, update_index,
 };
 use rethread_recall::SearchError;
 use rethread_store::ReadStore;
 
+use super::shared_snapshot::OpenedSnapshot;
 use super::{MIN_ENTRIES_TO_COMMIT, index_outcome};
 use crate::IndexService;
 use crate::{EngineError, IndexOutcome};
@@ -39,77 +39,84 @@ impl IndexService<'_> {
         store: &ReadStore,
         work: impl Fn(&IndexSnapshot) -> Result<T, SearchError>,
     ) -> Result<(T, IndexOutcome), EngineError> {
-        let folder = self.folder();
-        let head = store.head()?;
-        let attempt = || -> Result<T, SearchError> {
-            let snapshot = match self.engine.search_cache.snapshot(head) {
-                Some(snapshot) => snapshot,
-                None => Arc::new(IndexSnapshot::open(&folder, store)?),
-            };
-            self.engine.search_cache.set_snapshot(None);
-            let answer = work(&snapshot)?;
-            self.engine.search_cache.set_snapshot(Some((head, snapshot)));
-            Ok(answer)
-        };
-        let is_warm = self.engine.search_cache.snapshot(head).is_some();
-        let prepared = if is_warm { Ok(IndexOutcome::UpToDate) } else { self.prepare(store) };
-        let mut done = prepared.as_ref().map_or(IndexOutcome::UpToDate, Clone::clone);
-        if prepared.is_ok() {
-            match catch_index_damage(attempt) {
-                Ok(answer) => return Ok((answer, done)),
-                Err(GuardedError::DamagedIndex) => {}
+        for is_damaged in [false, true] {
+            let opened = self.engine.shared_snapshot.get(store, |last| match last {
+                Some(last) if self.can_catch_up(store, last)? => Ok(OpenedSnapshot::new(last.caught_up(store)?)),
+                _ => self.open_updated(store, is_damaged),
+            })?;
+            if matches!(opened.outcome, IndexOutcome::Failed(_)) {
+                return Ok((work(&opened.snapshot)?, opened.outcome));
+            }
+            match catch_index_damage(|| work(&opened.snapshot)) {
+                Ok(answer) => return Ok((answer, opened.outcome)),
                 Err(GuardedError::Other(error)) => return Err(error.into()),
+                Err(GuardedError::DamagedIndex) => self.engine.shared_snapshot.discard(&opened.snapshot),
             }
-            let rebuilt = delete_index(&folder).and_then(|()| update_index(&folder, store, LockWait::Wait));
-            match rebuilt {
-                Ok(followed) => {
-                    done = match index_outcome(followed) {
-                        IndexOutcome::Updated { count, .. } => {
-                            IndexOutcome::Updated { count, rebuild_reason: Some(IndexProblem::Damaged) }
-                        }
-                        other => other,
-                    };
-                    if let Ok(answer) = attempt() {
-                        return Ok((answer, done));
-                    }
-                    done = IndexOutcome::Failed("the index is damaged again right after a rebuild".to_owned());
-                }
-                Err(error) => done = IndexOutcome::Failed(error.to_string()),
-            }
-        } else if let Err(error) = prepared {
-            done = IndexOutcome::Failed(error.to_string());
         }
-        let answer =
-            IndexSnapshot::from_store(store).map_err(SearchError::from).and_then(|snapshot| work(&snapshot))?;
-        Ok((answer, done))
+        let opened = OpenedSnapshot::without_index(store, damaged_again())?;
+        Ok((work(&opened.snapshot)?, opened.outcome))
     }
 
-    /// The same without changing the index: missing entries are read from the store, all of them if it is unusable.
+    /// The same without changing an index that can be used: missing entries are read from the store.
     pub(crate) fn with_snapshot_read_only<T>(
         self,
         store: &ReadStore,
         work: impl Fn(&IndexSnapshot) -> Result<T, SearchError>,
     ) -> Result<T, EngineError> {
-        let (folder, head) = (self.folder(), store.head()?);
-        let of_index = || -> Result<Option<T>, SearchError> {
-            let snapshot = match self.engine.search_cache.snapshot(head) {
-                Some(snapshot) => snapshot,
-                None if matches!(index_lag(&folder, store, 1)?, IndexLag::Unusable(_)) => return Ok(None),
-                None => Arc::new(IndexSnapshot::open(&folder, store)?),
-            };
-            let answer = work(&snapshot)?;
-            self.engine.search_cache.set_snapshot(Some((head, snapshot)));
-            Ok(Some(answer))
-        };
-        match catch_index_damage(of_index) {
-            Ok(Some(answer)) => return Ok(answer),
-            Ok(None) | Err(GuardedError::DamagedIndex) => {}
+        let opened = self.engine.shared_snapshot.get(store, |last| match last {
+            Some(last) if self.can_catch_up(store, last)? => Ok(OpenedSnapshot::new(last.caught_up(store)?)),
+            _ => self.open_unchanged(store),
+        })?;
+        match catch_index_damage(|| work(&opened.snapshot)) {
+            Ok(answer) => return Ok(answer),
             Err(GuardedError::Other(error)) => return Err(error.into()),
+            Err(GuardedError::DamagedIndex) => self.engine.shared_snapshot.discard(&opened.snapshot),
         }
-        let snapshot = Arc::new(IndexSnapshot::from_store(store)?);
-        let answer = work(&snapshot)?;
-        self.engine.search_cache.set_snapshot(Some((head, snapshot)));
-        Ok(answer)
+        Ok(work(&IndexSnapshot::from_store(store)?)?)
+    }
+
+    /// Whether the last snapshot plus what was stored since is as good as the index on disk.
+    fn can_catch_up(self, store: &ReadStore, last: &IndexSnapshot) -> Result<bool, EngineError> {
+        let (then, now) = (last.head(), store.head()?);
+        if then.identity != now.identity || then.change > now.change {
+            return Ok(false);
+        }
+        let in_memory = last.unindexed_entries();
+        let is_best =
+            in_memory < MIN_ENTRIES_TO_COMMIT || indexed_change(&self.folder(), now) == Some(last.indexed_change());
+        let left = MAX_UNINDEXED.saturating_sub(in_memory);
+        Ok(is_best && store.count_changed_entries(then.change, left + 1)? <= left)
+    }
+
+    /// Opens the index after an update, or after a rebuild if it is damaged.
+    fn open_updated(self, store: &ReadStore, is_damaged: bool) -> Result<OpenedSnapshot, EngineError> {
+        let prepared = if is_damaged { self.rebuild(store) } else { self.prepare(store) };
+        let outcome = match prepared {
+            Ok(outcome) => outcome,
+            Err(error) => return OpenedSnapshot::without_index(store, error.to_string()),
+        };
+        match catch_index_damage(|| Ok(IndexSnapshot::open(&self.folder(), store)?)) {
+            Ok(snapshot) => Ok(OpenedSnapshot { outcome, ..OpenedSnapshot::new(snapshot) }),
+            Err(GuardedError::Other(error)) => Err(error.into()),
+            Err(GuardedError::DamagedIndex) if is_damaged => OpenedSnapshot::without_index(store, damaged_again()),
+            Err(GuardedError::DamagedIndex) => self.open_updated(store, true),
+        }
+    }
+
+    /// Opens the index as it is. If it is unusable, reads a small store instead; a large one may not fit in memory.
+    fn open_unchanged(self, store: &ReadStore) -> Result<OpenedSnapshot, EngineError> {
+        let folder = self.folder();
+        if !matches!(index_lag(&folder, store, 1)?, IndexLag::Unusable(_)) {
+            match catch_index_damage(|| Ok(IndexSnapshot::open(&folder, store)?)) {
+                Ok(snapshot) => return Ok(OpenedSnapshot::new(snapshot)),
+                Err(GuardedError::Other(error)) => return Err(error.into()),
+                Err(GuardedError::DamagedIndex) => return self.open_updated(store, true),
+            }
+        }
+        if store.count_changed_entries(0, MAX_UNINDEXED + 1)? > MAX_UNINDEXED {
+            return self.open_updated(store, false);
+        }
+        Ok(OpenedSnapshot::new(IndexSnapshot::from_store(store)?))
     }
 
     /// The index, if few entries are missing from it. Without an index the store, if it is small.
@@ -151,6 +158,22 @@ impl IndexService<'_> {
             IndexLag::Unusable(_) => update_index(&folder, store, LockWait::Wait).map(index_outcome),
         }
     }
+
+    /// Builds the index again after it was found to be damaged.
+    fn rebuild(self, store: &ReadStore) -> Result<IndexOutcome, IndexError> {
+        let folder = self.folder();
+        delete_index(&folder)?;
+        Ok(match index_outcome(update_index(&folder, store, LockWait::Wait)?) {
+            IndexOutcome::Updated { count, .. } => {
+                IndexOutcome::Updated { count, rebuild_reason: Some(IndexProblem::Damaged) }
+            }
+            other => other,
+        })
+    }
+}
+
+fn damaged_again() -> String {
+    "the index is damaged again right after a rebuild".to_owned()
 }
 
 pub(crate) enum GuardedError {

@@ -1,6 +1,6 @@
 //! Searches all sessions.
 
-mod cache;
+mod open_stores;
 mod similar;
 
 use std::time::Instant;
@@ -15,7 +15,7 @@ use rethread_store::{ReadStore, SessionNumber, SessionScope};
 
 use crate::{EngineError, IndexOutcome, SearchService};
 
-pub(crate) use cache::SearchCache;
+pub(crate) use open_stores::OpenStores;
 pub use similar::SimilarWork;
 
 /// What to search for.
@@ -99,7 +99,7 @@ impl SearchService<'_> {
         let now = self.engine.local_now();
         let query = self.parse_query(request, &now)?;
         let location = self.engine.location();
-        let store = match self.engine.search_cache.take_store(&location) {
+        let store = match self.engine.open_stores.take(&location) {
             Some(store) => store,
             None => match self.engine.reader()? {
                 Some(store) => store,
@@ -145,7 +145,7 @@ impl SearchService<'_> {
         };
         let without = similarity.and_then(Result::err).map(|why| format!("{why}; searched by words only"));
         let degraded = [without, degraded].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
-        self.engine.search_cache.put_store(&location, store);
+        self.engine.open_stores.put(&location, store);
         let seconds = start.elapsed().as_secs_f64();
         Ok(SearchReport { hits: recalled, matched, searched, degraded, notice, index, seconds, change })
     }

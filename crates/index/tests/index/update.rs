@@ -60,6 +60,63 @@ fn an_index_with_unindexed_entries_is_searched_like_a_complete_one() {
     assert_eq!(expected.len(), 6, "sessions that were reset have only what was written since: {expected:?}");
 }
 
+/// What a ranking reads of sessions: words in each field, and their averages.
+fn session_words(snapshot: &IndexSnapshot) -> String {
+    let fields = snapshot.session_fields();
+    let words: Vec<_> = (0..10).map(|session| fields.word_counts(session)).collect();
+    format!("{words:?} {:?} {}", fields.average_words(), fields.session_count())
+}
+
+#[test]
+fn a_snapshot_that_catches_up_equals_one_that_is_opened() {
+    for split in 0..=CHANGES.len() {
+        let mut memory = IndexedStore::new();
+        CHANGES[..split].iter().for_each(|change| change(&mut memory));
+        memory.update();
+        let first = memory.snapshot();
+        let mut snapshot = first.caught_up(&memory.store).unwrap();
+        for (at, change) in CHANGES[split..].iter().enumerate() {
+            change(&mut memory);
+            snapshot = snapshot.caught_up(&memory.store).unwrap();
+            let opened = memory.snapshot();
+            assert_eq!(documents(&snapshot, &WORDS), documents(&opened, &WORDS), "change {at} after {split}");
+            assert_eq!(session_words(&snapshot), session_words(&opened), "change {at} after {split}");
+            assert_eq!((snapshot.head(), snapshot.indexed_change()), (opened.head(), opened.indexed_change()));
+        }
+        let at_once = first.caught_up(&memory.store).unwrap();
+        assert_eq!(documents(&at_once, &WORDS), documents(&snapshot, &WORDS), "all changes after {split} at once");
+        memory.update();
+        assert_eq!(documents(&snapshot, &WORDS), documents(&memory.snapshot(), &WORDS), "as the index on disk");
+    }
+}
+
+#[test]
+fn a_snapshot_stays_as_it_was_when_another_catches_up_from_it() {
+    let mut memory = IndexedStore::new();
+    memory.say("a", 1, &["the pool is slow"]);
+    memory.update();
+    let before = memory.snapshot();
+    let (seen, words) = (documents(&before, &WORDS), session_words(&before));
+    memory.say("a", 1, &["the pool grows"]);
+    let after = before.caught_up(&memory.store).unwrap();
+    assert_eq!(documents(&after, &WORDS).len(), 2);
+    assert_eq!((documents(&before, &WORDS), session_words(&before)), (seen, words));
+}
+
+#[test]
+fn catching_up_often_leaves_few_segments() {
+    let mut memory = IndexedStore::new();
+    memory.say("a", 1, &["the pool is slow"]);
+    memory.update();
+    let mut snapshot = memory.snapshot();
+    for episode in 0..100 {
+        memory.say("b", episode, &["other work"]);
+        snapshot = snapshot.caught_up(&memory.store).unwrap();
+    }
+    assert_eq!((snapshot.unindexed_entries(), documents(&snapshot, &WORDS).len()), (100, 101));
+    assert!(snapshot.segments().len() <= 8, "{} segments", snapshot.segments().len());
+}
+
 #[test]
 fn updating_after_every_change_equals_updating_once() {
     let (mut often, mut once) = (IndexedStore::new(), IndexedStore::new());
