@@ -95,10 +95,13 @@ fn execute(cli: Cli) -> u8 {
     let mut clock = Clock::System;
     let result = environment::load(global.home, global.settings).and_then(|mut environment| {
         clock = environment.clock;
-        // A hook must not wait for a network, wherever it is installed.
-        if let Some(url) = global.store.as_deref().filter(|_| !matches!(cli.command, Some(cli::Command::Hook(_)))) {
-            environment.store = Some(shared_store::from_flag(url)?);
-        }
+        environment.store = match &cli.command {
+            // A hook must not wait for a network, wherever it is installed.
+            Some(Command::Hook(_)) => None,
+            // With an address that cannot be used, it must be possible to set another.
+            Some(Command::Config(_)) => None,
+            _ => shared_store::find(global.store.as_deref(), &environment)?,
+        };
         commands::run(&CommandContext { environment, printer, zone: environment::zone() }, cli.command)
     });
     if printer.verbosity() > 1 {
@@ -140,7 +143,7 @@ fn is_hook(arguments: &[OsString]) -> bool {
         if is_value {
             is_value = false;
         } else if text.starts_with('-') {
-            is_value = matches!(text.as_ref(), "--home" | "-c" | "--config" | "--color");
+            is_value = matches!(text.as_ref(), "--home" | "--store" | "-c" | "--config" | "--color");
         } else {
             return text == "hook";
         }

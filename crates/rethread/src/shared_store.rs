@@ -1,11 +1,11 @@
-//! Finds the store on a server that `--store` names.
+//! Finds the store on a server that `--store` or the setting `store.url` names.
 //!
 //! Its password comes from a file or the environment, never from the command line, which other users can read.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use rethread_engine::{AuthorizedSpace, CopyEnd, InvalidStoreUrl, SharedStore, StoreLocation};
+use rethread_engine::{AuthorizedSpace, Config, CopyEnd, Environment, InvalidStoreUrl, SharedStore, StoreLocation};
 use rethread_model::Space;
 
 use crate::failure::{Failure, FailureKind};
@@ -16,10 +16,18 @@ const PASSWORD_FILE: &str = "RETHREAD_STORE_PASSWORD_FILE";
 /// The password variable of PostgreSQL's own tools.
 const POSTGRES_PASSWORD: &str = "PGPASSWORD";
 
-/// The store at an address from the command line.
-pub(crate) fn from_flag(url: &str) -> Result<SharedStore, Failure> {
-    refuse_password(url)?;
-    open(url, None, None)
+/// The store that the command line names, or else the setting; `None` for the local one.
+pub(crate) fn find(flag: Option<&str>, environment: &Environment) -> Result<Option<SharedStore>, Failure> {
+    if let Some(url) = flag {
+        refuse_password(url)?;
+        return open(url, None, None).map(Some);
+    }
+    let Some(url) = Config::store_url(environment) else { return Ok(None) };
+    if StoreLocation::has_password(&url) {
+        let failure = Failure::new(FailureKind::InvalidConfig, "store.url contains a password, which `config` prints");
+        return Err(failure.hint(format!("leave it out of the address and set {PASSWORD} or {PASSWORD_FILE}")));
+    }
+    open(&url, None, None).map(Some).map_err(|failure| failure.hint("the address is that of the setting store.url"))
 }
 
 /// The source or the target of a copy: the address of a server or a path, with or without `?space=NAME`.
@@ -130,7 +138,8 @@ mod tests {
     #[test]
     fn a_password_on_the_command_line_is_refused() {
         // T6
-        let refused = from_flag("postgres://a:s3cret@localhost/d").err().map(|failure| failure.source.to_string());
-        assert!(refused.is_some_and(|message| !message.contains("s3cret")));
+        let environment = Environment::for_home(Path::new("/nowhere"));
+        let refused = find(Some("postgres://a:s3cret@localhost/d"), &environment).err();
+        assert!(refused.is_some_and(|failure| !failure.source.to_string().contains("s3cret")));
     }
 }

@@ -180,6 +180,13 @@ impl Config {
         Ok(config)
     }
 
+    /// The address of the store on a server, if one is set. An unusable configuration has none: the command that loads it
+    /// says why.
+    pub fn store_url(environment: &Environment) -> Option<String> {
+        let config = Self::load(environment, &environment.rethread_folder()).ok()?;
+        Some(config.settings.store.url).filter(|url| !url.is_empty())
+    }
+
     /// All settings, typed.
     pub fn settings(&self) -> &Settings {
         &self.settings

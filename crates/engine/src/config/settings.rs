@@ -147,6 +147,11 @@ settings! {
         /// tokens at the end of a thread that are never summarized
         keep_recent_tokens: u64 = number(20_000);
     }
+    store: StoreSettings {
+        /// address of a store on a server, without a password: postgres://USER@HOST/DATABASE?space=NAME; every command
+        /// uses it unless --store names another, but hooks keep to the local store; empty: the local store
+        url: String = text();
+    }
     serve: ServeSettings {
         /// address and port the server listens on
         listen: String = text_or("127.0.0.1:7717");

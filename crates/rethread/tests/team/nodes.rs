@@ -1,6 +1,6 @@
 //! Several nodes in front of one database.
 
-use rethread_testing::wait_until;
+use rethread_testing::{CLAUDE_FILE, CONVERSATION, wait_until};
 
 use crate::fixture::{TeamFixture, new_home};
 
@@ -45,4 +45,26 @@ fn a_node_says_how_it_is() {
     assert!(team.server.stop().success());
     let audit = team.admin_command(&["audit", "--limit", "200"]);
     assert!(audit.contains("GET /metrics") || audit.contains("GET /api/health"), "stored when it stopped: {audit}");
+}
+
+#[test]
+fn the_store_can_be_a_setting() {
+    let Some(team) = TeamFixture::start() else { return };
+    let (home, url) = (new_home(), format!("{}&space={}", team.postgres.url(), team.space));
+    home.run_ok(&["config", "set", "store.url", &url]);
+    assert!(home.run_ok(&["search", "walrus", "--all-projects"]).contains("walrus"));
+    let other = format!("{}&space={}", team.postgres.url(), team.other_space);
+    let elsewhere = home.run(&["search", "walrus", "--all-projects", "--store", &other]);
+    assert_eq!(elsewhere.status.code(), Some(1), "the command line decides");
+    // Hooks keep to the local store, and so do the commands they start.
+    home.write(CLAUDE_FILE, CONVERSATION);
+    let prompt = r#"{"session_id":"s","cwd":"/","hook_event_name":"UserPromptSubmit","prompt":"walrus"}"#;
+    assert_eq!(home.run_with_input(&["hook", "claude-code"], prompt.as_bytes()).status.code(), Some(0));
+    wait_until("the local store", || home.path(".rethread/memory.db").exists());
+    home.run_ok(&["config", "set", "store.url", "postgres://a:s3cret@localhost/d"]);
+    let refused = home.run(&["sessions"]);
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && !message.contains("s3cret"), "{message}");
+    home.run_ok(&["config", "set", "store.url", ""]);
+    home.run_ok(&["status"]);
 }
