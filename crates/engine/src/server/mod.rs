@@ -83,6 +83,13 @@ impl<'e> ServerService<'e> {
         }
     }
 
+    /// Notes that the index of the space was used until now, so that its files are kept for a while.
+    pub fn mark_index_used(self) {
+        // If that fails, the index may be removed early, and is built again when it is needed.
+        let folder = std::fs::File::open(self.engine.index().folder());
+        let _ = folder.and_then(|folder| folder.set_modified(std::time::SystemTime::now()));
+    }
+
     /// How far the search index is behind the store. Searches read the rest from the store.
     pub fn index_lag(self) -> Result<u64, EngineError> {
         let Some(store) = self.engine.reader()? else { return Ok(0) };

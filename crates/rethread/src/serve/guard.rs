@@ -13,7 +13,6 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use rethread_engine::AuditEvent;
 use rethread_model::{Access, clip};
 
 use super::access::AnsweredRoute;
@@ -116,12 +115,7 @@ fn record(
     let access = tool.map(|tool| tool.access).or(route.map(|route| route.access)).unwrap_or(Access::Read);
     let items = answer.extensions().get::<AnsweredJson>().map_or(1, |AnsweredJson(body)| count_items(body));
     let items = if answer.status().is_success() { items } else { 0 };
-    let at = app.engine.now();
-    let member = Some(signed_in.member.clone());
-    let event = AuditEvent { at, member, access, target, items, status: answer.status().as_u16() };
-    if !app.audit.add(event, &signed_in.token_id) {
-        app.server.metrics.count_failed_audit();
-    }
+    app.record(signed_in, access, target, items, answer.status());
 }
 
 /// The response, or 500 after a panic. A panic must not affect other requests.

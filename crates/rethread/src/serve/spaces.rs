@@ -13,7 +13,7 @@ use rethread_model::Space;
 
 use super::{ServerContext, ServerState, SharedState, space_router};
 
-/// Most spaces that are open at the same time; then the one that was idle for longest is closed.
+/// With more open spaces, the one that was idle for longest is closed, unless all are in use.
 const MAX_OPEN: usize = 512;
 
 /// A space in use.
@@ -122,7 +122,13 @@ impl OpenSpaces {
 
     /// Closes those without requests for a time.
     pub(super) fn close_unused(&self, idle_millis: i64) {
-        self.lock().retain(|_, open| open.idle_millis() < idle_millis || !open.is_unused());
+        self.lock().retain(|_, open| {
+            let stays = open.idle_millis() < idle_millis || !open.is_unused();
+            if !stays {
+                open.app.engine.server().mark_index_used();
+            }
+            stays
+        });
     }
 
     pub(super) fn is_open(&self, space: &Space) -> bool {

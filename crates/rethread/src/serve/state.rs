@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rethread_engine::Engine;
+use axum::http::StatusCode;
+use rethread_engine::{AuditEvent, Engine, SignedIn};
+use rethread_model::Access;
 use tokio::sync::{Semaphore, watch};
 
 use super::admission::ConcurrencyLimits;
@@ -91,6 +93,15 @@ impl ServerState {
             audit: AuditLog::default(),
             server,
             engine,
+        }
+    }
+
+    /// Adds what a member did to the audit.
+    pub(super) fn record(&self, signed_in: &SignedIn, access: Access, target: String, items: u64, status: StatusCode) {
+        let (at, member) = (self.engine.now(), Some(signed_in.member.clone()));
+        let event = AuditEvent { at, member, access, target, items, status: status.as_u16() };
+        if !self.audit.add(event, &signed_in.token_id) {
+            self.server.metrics.count_failed_audit();
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Health, status, usage, doctor and sync.
 
+use std::path::PathBuf;
+
 use axum::http::{Method, StatusCode};
 use rethread_engine::{SyncRequest, UsageGrouping, UsageRequest};
 use rethread_model::{Access, Agent};
@@ -29,7 +31,12 @@ pub(super) fn routes() -> Vec<Route> {
         .for_callers(RouteAccess::LocalOnly)
         .with_errors(&[StatusCode::CONFLICT, StatusCode::TOO_MANY_REQUESTS]),
         Route::get::<NoParams, StatusJson<'_>>("/api/status", "Show sizes, counts, budget and versions.", |app, _| {
-            ApiResponse::json(&StatusJson::new(&app.engine.reports().status()?))
+            let mut status = app.engine.reports().status()?;
+            if app.server.is_shared {
+                // The folders of a node are nothing for members.
+                status.folder = PathBuf::new();
+            }
+            ApiResponse::json(&StatusJson::new(&status))
         })
         .for_callers(RouteAccess::Needs(Access::Admin)),
         Route::get::<NoParams, DiagnosisJson<'_>>(

@@ -8,7 +8,7 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use rethread_engine::{AuditEvent, SendRequest};
+use rethread_engine::SendRequest;
 use rethread_model::{Access, SessionId};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -195,17 +195,7 @@ impl SocketConnection {
     fn record_write<T>(&self, frame: &str, result: &Result<T, ApiError>, success: StatusCode) {
         let Some(signed_in) = self.owner.signed_in() else { return };
         let status = result.as_ref().map_or_else(ApiError::status, |_| success);
-        let event = AuditEvent {
-            at: self.app.engine.now(),
-            member: Some(signed_in.member.clone()),
-            access: Access::Write,
-            target: format!("GET /ws {frame}"),
-            items: u64::from(result.is_ok()),
-            status: status.as_u16(),
-        };
-        if !self.app.audit.add(event, &signed_in.token_id) {
-            self.app.server.metrics.count_failed_audit();
-        }
+        self.app.record(signed_in, Access::Write, format!("GET /ws {frame}"), u64::from(result.is_ok()), status);
     }
 
     async fn handle_frame(&mut self, message: Message) -> Result<(), CloseReason> {
