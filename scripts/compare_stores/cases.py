@@ -1,4 +1,4 @@
-"""What every store is asked, always with --json: each case is a list of words, some with a text on standard input."""
+"""What every store is asked: each case is a list of words, some with a text on standard input."""
 
 QUERIES = [
     "why did the build fail", "deadlock", "fix test", '"not found"', "error -test", "kind:error", "kind:prompt,answer plan", "agent:pi session",
@@ -9,6 +9,8 @@ ERRORS = ["error[E0308]: mismatched types", "ENOENT: no such file or directory",
           "TypeError: Cannot read properties of undefined (reading 'id')", "exit status 1", "nothing of the kind zzqq"]
 FILES = ["package.json", "README.md", "src/index.ts", "main.go", "Cargo.toml", "PACKAGE.JSON", "100%_sure.zz", "nowhere.zz"]
 QUESTIONS = ["why was this decided?", "how was the error fixed?", "what changed package.json?", "where did the last session stop?", "what do I prefer?"]
+# These have no --json, so their text is compared.
+WITHOUT_JSON = {"session name", "session alias", "session task", "session note", "session pause", "session end", "thread export", "config show"}
 TIMES = ["30d", "2026-03", "2026-08-16T14:00"]
 
 
@@ -47,13 +49,39 @@ def all_cases(sessions, threads):
     for text in ("see @@test", "go on like @@\"fix\"", "@@nothing-like-this"):
         yield ["debug", "resolve", text], ""
     for words in (["status"], ["debug", "verify"], ["thread", "list"], ["enrich", "--dry-run"], ["session", "card", "zzzzqqqq"], ["show", "zzzzqqqq"],
-                  ["sync", "--dry-run"]):
+                  ["sync", "--dry-run"], ["config", "show"], ["admin", "member", "list"], ["admin", "token", "list"], ["admin", "audit"],
+                  ["admin", "retention"]):
         yield words, ""
     for session in sessions:
         yield from of_session(session)
     for thread in threads:
         yield ["thread", "context", thread], ""
         yield ["show", thread, "--full"], ""
+        yield ["thread", "export", thread], ""
+
+
+def writing_cases(sessions, threads):
+    """What changes a store, and then what shows it. After all others."""
+    for number, session in enumerate(sessions[:6]):
+        ref = session["id"]
+        for words in (["name", ref, f"written {number}"], ["alias", ref, f"written-{number}"], ["task", ref, "write it"], ["note", ref, "written"],
+                      ["pause", ref], ["end", ref]):
+            yield ["session", *words], ""
+        for words in (["show", ref, "--lines", "1"], ["session", "card", ref], ["resume", ref]):
+            yield words, ""
+    for thread in threads:
+        yield ["thread", "append", thread, "--role", "user"], "one more message"
+        yield ["thread", "compact", thread], ""
+        yield ["thread", "context", thread], ""
+    yield ["thread", "new", "--name", "written"], ""
+    if threads:
+        yield ["thread", "delete", threads[0], "--yes"], ""
+        yield ["thread", "context", threads[0]], ""
+    yield ["thread", "list"], ""
+    for session in sessions[6:8]:
+        yield ["forget", session["id"], "--yes"], ""
+        yield ["show", session["id"]], ""
+    yield ["sessions", "--all-projects", "--limit", "50"], ""
 
 
 def of_session(session):
