@@ -125,12 +125,14 @@ impl ReadStore {
     /// All directories that sessions started in.
     pub fn work_dirs(&self) -> Result<Vec<PathBuf>, StoreError> {
         let sql = format!(
-            "SELECT DISTINCT cwd FROM session {} WHERE space = ?1 AND cwd IS NOT NULL ORDER BY cwd",
+            "SELECT DISTINCT cwd FROM session {} WHERE space = ?1 AND cwd IS NOT NULL",
             self.sql.index("session_by_project")
         );
         let mut found = self.sql.all(&sql, &[], |row| row.text("cwd").map(PathBuf::from))?;
         // A path of another system, such as `C:\app`, would be looked up below the current directory.
         found.retain(|path| path.is_absolute());
+        // SQLite would sort all sessions, not only the few different directories.
+        found.sort();
         Ok(found)
     }
 

@@ -1,5 +1,6 @@
 //! Decides which transcripts to read and in which order.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -115,7 +116,7 @@ impl SyncPlan {
         let mut excludes = engine.sync().exclude_rules()?;
         let mut new = Vec::new();
         for found in found {
-            match known.get(&stored_path(engine, &found)) {
+            match known.get(stored_path(engine, &found).as_ref()) {
                 Some(row) if row.fingerprint == fingerprint(found.stamp) => {}
                 // An empty file is about to be written. Its old content stays stored until then.
                 _ if found.stamp.size == 0 => {}
@@ -285,7 +286,7 @@ impl SyncPlan {
             return None;
         }
         let identity = source::identify(&found, &peek)?;
-        let (stored_path, start) = (stored_path(engine, &found), JobStart::New(identity));
+        let (stored_path, start) = (stored_path(engine, &found).into_owned(), JobStart::New(identity));
         Some((TranscriptJob { agent: found.agent, path: found.path, stored_path, stamp, start }, peek))
     }
 }
@@ -329,14 +330,14 @@ fn known_job(found: TranscriptFile, row: TranscriptRow) -> TranscriptJob {
 
 /// The path of a transcript in the store. A thread in a database has one that is the same on all nodes, so that they
 /// store it once.
-fn stored_path(engine: &Engine, found: &TranscriptFile) -> String {
-    let thread = found.path.parent().and_then(Path::file_name).and_then(|name| name.to_str()?.parse().ok());
-    match thread {
-        Some(thread) if found.agent == Agent::Native && engine.thread_store().is_in_database() => {
-            Threads::stored_log_path(thread)
+fn stored_path<'f>(engine: &Engine, found: &'f TranscriptFile) -> Cow<'f, str> {
+    if found.agent == Agent::Native && engine.thread_store().is_in_database() {
+        let thread = found.path.parent().and_then(Path::file_name).and_then(|name| name.to_str()?.parse().ok());
+        if let Some(thread) = thread {
+            return Threads::stored_log_path(thread).into();
         }
-        _ => found.path.to_string_lossy().into_owned(),
     }
+    found.path.to_string_lossy()
 }
 
 /// Whether another node has read more of a thread in a database than the copy of its log on this node has.
