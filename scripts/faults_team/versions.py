@@ -29,7 +29,7 @@ def append(node, thread):
 
 
 def refused(team, cluster, nodes, thread, found):
-    """Running nodes refuse reads and writes, commands and new nodes too, and the message names both versions."""
+    """Running nodes refuse reads and writes, and say only that. Commands and new nodes refuse too, and name both versions."""
     begun = time.monotonic()
     for node in nodes:
         wait_for(503, node, thread)
@@ -39,8 +39,8 @@ def refused(team, cluster, nodes, thread, found):
                 "thread": nodes[0].request("GET", f"/api/sessions/{thread}/records"),
                 "status": nodes[0].request("GET", "/api/status")}
     for name, (status, body) in requests.items():
-        message = str((body or {}).get("error", {}))
-        team.require(status == 503 and f"schema {found}" in message, f"{name} with schema {found}: {status} {message or body}")
+        code = (body or {}).get("error", {}).get("code")
+        team.require(status == 503 and code in ("store-newer", "store-outdated"), f"{name} with schema {found}: {status} {body}")
     program = team.program(cluster.url("acme"), "command")
     for command in (["sessions", "--all-projects"], ["search", "hello"], ["thread", "append", thread, "--role", "user"]):
         done = program.run(*command, text="hello", codes=None)
