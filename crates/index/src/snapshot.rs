@@ -61,8 +61,8 @@ impl IndexSnapshot {
         let payload =
             CommitPayload::from_index(&index).map_err(|_| damaged_index("the commit has no valid payload"))?;
         let mut snapshot = Self::from_index(index, payload.head())?;
-        if store.head()? != snapshot.head {
-            snapshot.read_changes(store)?;
+        if store.head()? != snapshot.head && !snapshot.read_changes(store)? {
+            return Err(damaged_index("the store went back to an earlier state while its index was opened"));
         }
         Ok(snapshot)
     }
@@ -80,7 +80,8 @@ impl IndexSnapshot {
         };
         let mut snapshot = Self::from_index(index, payload.head())?;
         if payload.change != head.change && store.count_changed_entries(payload.change, little + 1)? <= little {
-            snapshot.read_changes(store)?;
+            let continues = snapshot.read_changes(store)?;
+            return Ok(continues.then_some(snapshot));
         }
         Ok(Some(snapshot))
     }
@@ -106,12 +107,15 @@ impl IndexSnapshot {
         Self { segments, session_fields: OnceLock::new(), head, indexed_change }
     }
 
-    /// This snapshot, and what was stored since. Shares everything else with it.
-    pub fn caught_up(&self, store: &ReadStore) -> Result<Self, IndexError> {
+    /// This snapshot, and what was stored since. Shares everything else with it. `None` if the store went back to an
+    /// earlier state, as a standby may that was promoted.
+    pub fn caught_up(&self, store: &ReadStore) -> Result<Option<Self>, IndexError> {
         let mut snapshot = Self::new(self.segments.clone(), self.head, self.indexed_change);
-        snapshot.read_changes(store)?;
+        if !snapshot.read_changes(store)? {
+            return Ok(None);
+        }
         snapshot.merge_unindexed();
-        Ok(snapshot)
+        Ok(Some(snapshot))
     }
 
     /// The state of the store that it shows.
@@ -140,9 +144,11 @@ impl IndexSnapshot {
         self.session_fields.get_or_init(|| SessionFields::read(&self.segments))
     }
 
-    /// Adds what was stored since its head, and hides what it replaces.
-    fn read_changes(&mut self, store: &ReadStore) -> Result<(), IndexError> {
+    /// Adds what was stored since its head, and hides what it replaces. False if the store does not continue that state:
+    /// a lost connection may have been replaced by one to another server, after the last check.
+    fn read_changes(&mut self, store: &ReadStore) -> Result<bool, IndexError> {
         let mut tail = UnindexedSegment::default();
+        let before = self.head;
         self.head = document::for_each_change(store, FeedCursor::after_change(self.head.change), |step| match step {
             IndexChange::SessionReset(session) => {
                 self.segments.iter_mut().try_for_each(|s| s.hide_session(session.get()))
@@ -157,7 +163,7 @@ impl IndexSnapshot {
         if tail.len() > 0 {
             self.segments.push(IndexSegment::from_unindexed(tail));
         }
-        Ok(())
+        Ok(self.head.identity == before.identity && self.head.change >= before.change)
     }
 
     /// Merges the last segments in memory while they are of about the same size, so that there are few, and each entry

@@ -91,8 +91,6 @@ impl SharedSnapshot {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
-
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use rethread_model::Agent;

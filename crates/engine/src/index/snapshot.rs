@@ -40,9 +40,9 @@ impl IndexService<'_> {
         work: impl Fn(&IndexSnapshot) -> Result<T, SearchError>,
     ) -> Result<(T, IndexOutcome), EngineError> {
         for is_damaged in [false, true] {
-            let opened = self.engine.shared_snapshot.get(store, |last| match last {
-                Some(last) if self.can_catch_up(store, last)? => Ok(OpenedSnapshot::new(last.caught_up(store)?)),
-                _ => self.open_updated(store, is_damaged),
+            let opened = self.engine.shared_snapshot.get(store, |last| match self.catch_up(store, last)? {
+                Some(opened) => Ok(opened),
+                None => self.open_updated(store, is_damaged),
             })?;
             if matches!(opened.outcome, IndexOutcome::Failed(_)) {
                 return Ok((work(&opened.snapshot)?, opened.outcome));
@@ -63,9 +63,9 @@ impl IndexService<'_> {
         store: &ReadStore,
         work: impl Fn(&IndexSnapshot) -> Result<T, SearchError>,
     ) -> Result<T, EngineError> {
-        let opened = self.engine.shared_snapshot.get(store, |last| match last {
-            Some(last) if self.can_catch_up(store, last)? => Ok(OpenedSnapshot::new(last.caught_up(store)?)),
-            _ => self.open_unchanged(store),
+        let opened = self.engine.shared_snapshot.get(store, |last| match self.catch_up(store, last)? {
+            Some(opened) => Ok(opened),
+            None => self.open_unchanged(store),
         })?;
         match catch_index_damage(|| work(&opened.snapshot)) {
             Ok(answer) => return Ok(answer),
@@ -75,6 +75,20 @@ impl IndexService<'_> {
         Ok(work(&IndexSnapshot::from_store(store)?)?)
     }
 
+    /// The last snapshot plus what was stored since, if that is as good as the index on disk.
+    fn catch_up(self, store: &ReadStore, last: Option<&IndexSnapshot>) -> Result<Option<OpenedSnapshot>, EngineError> {
+        let Some(last) = last else { return Ok(None) };
+        if !self.can_catch_up(store, last)? {
+            return Ok(None);
+        }
+        match catch_index_damage(|| Ok(last.caught_up(store)?)) {
+            Ok(snapshot) => Ok(snapshot.map(OpenedSnapshot::new)),
+            Err(GuardedError::Other(error)) => Err(error.into()),
+            // Who opens the index again finds the damage, and repairs it.
+            Err(GuardedError::DamagedIndex) => Ok(None),
+        }
+    }
+
     /// Whether the last snapshot plus what was stored since is as good as the index on disk.
     fn can_catch_up(self, store: &ReadStore, last: &IndexSnapshot) -> Result<bool, EngineError> {
         let (then, now) = (last.head(), store.head()?);
@@ -82,8 +96,8 @@ impl IndexService<'_> {
             return Ok(false);
         }
         let in_memory = last.unindexed_entries();
-        let is_best =
-            in_memory < MIN_ENTRIES_TO_COMMIT || indexed_change(&self.folder(), now) == Some(last.indexed_change());
+        let is_best = (in_memory < MIN_ENTRIES_TO_COMMIT && last.indexed_change() > 0)
+            || indexed_change(&self.folder(), now) == Some(last.indexed_change());
         let left = MAX_UNINDEXED.saturating_sub(in_memory);
         Ok(is_best && store.count_changed_entries(then.change, left + 1)? <= left)
     }

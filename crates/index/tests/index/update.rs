@@ -74,16 +74,16 @@ fn a_snapshot_that_catches_up_equals_one_that_is_opened() {
         CHANGES[..split].iter().for_each(|change| change(&mut memory));
         memory.update();
         let first = memory.snapshot();
-        let mut snapshot = first.caught_up(&memory.store).unwrap();
+        let mut snapshot = first.caught_up(&memory.store).unwrap().unwrap();
         for (at, change) in CHANGES[split..].iter().enumerate() {
             change(&mut memory);
-            snapshot = snapshot.caught_up(&memory.store).unwrap();
+            snapshot = snapshot.caught_up(&memory.store).unwrap().unwrap();
             let opened = memory.snapshot();
             assert_eq!(documents(&snapshot, &WORDS), documents(&opened, &WORDS), "change {at} after {split}");
             assert_eq!(session_words(&snapshot), session_words(&opened), "change {at} after {split}");
             assert_eq!((snapshot.head(), snapshot.indexed_change()), (opened.head(), opened.indexed_change()));
         }
-        let at_once = first.caught_up(&memory.store).unwrap();
+        let at_once = first.caught_up(&memory.store).unwrap().unwrap();
         assert_eq!(documents(&at_once, &WORDS), documents(&snapshot, &WORDS), "all changes after {split} at once");
         memory.update();
         assert_eq!(documents(&snapshot, &WORDS), documents(&memory.snapshot(), &WORDS), "as the index on disk");
@@ -98,7 +98,7 @@ fn a_snapshot_stays_as_it_was_when_another_catches_up_from_it() {
     let before = memory.snapshot();
     let (seen, words) = (documents(&before, &WORDS), session_words(&before));
     memory.say("a", 1, &["the pool grows"]);
-    let after = before.caught_up(&memory.store).unwrap();
+    let after = before.caught_up(&memory.store).unwrap().unwrap();
     assert_eq!(documents(&after, &WORDS).len(), 2);
     assert_eq!((documents(&before, &WORDS), session_words(&before)), (seen, words));
 }
@@ -111,7 +111,7 @@ fn catching_up_often_leaves_few_segments() {
     let mut snapshot = memory.snapshot();
     for episode in 0..100 {
         memory.say("b", episode, &["other work"]);
-        snapshot = snapshot.caught_up(&memory.store).unwrap();
+        snapshot = snapshot.caught_up(&memory.store).unwrap().unwrap();
     }
     assert_eq!((snapshot.unindexed_entries(), documents(&snapshot, &WORDS).len()), (100, 101));
     assert!(snapshot.segments().len() <= 8, "{} segments", snapshot.segments().len());
