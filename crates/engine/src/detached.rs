@@ -19,8 +19,6 @@ impl Engine {
         for (name, value) in &self.environment.config_overrides {
             command.arg("-c").arg(format!("{name}={value}"));
         }
-        // A hook keeps to the local store, and so do the commands it starts.
-        command.args(["-c", "store.url="]);
         command.args(verb);
         // Its own process group, so that Ctrl-C in the agent's terminal does not reach it.
         let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);

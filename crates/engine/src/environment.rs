@@ -72,6 +72,9 @@ pub struct Environment {
     /// Whether files of this machine are left alone, such as transcripts and rules, and only threads are read: on a node
     /// of a team.
     pub reads_only_threads: bool,
+    /// Whether commands other than `sync` and `watch` may read new transcripts. Not into a store on a server: who shares
+    /// it would see the sessions of this machine.
+    pub syncs_unasked: bool,
     /// The source of the current time.
     pub clock: Clock,
     /// The time zone in which the user's days start and end.
@@ -90,6 +93,7 @@ impl Environment {
             binary: None,
             store: None,
             reads_only_threads: false,
+            syncs_unasked: true,
             clock: Clock::System,
             time_zone: TimeZone::UTC,
         }

@@ -274,6 +274,11 @@ impl Engine {
         self.location().exists()
     }
 
+    /// Whether new transcripts may be read now without an explicit `sync`. Before the first one the user decides.
+    pub fn syncs_unasked(&self) -> bool {
+        self.environment.syncs_unasked && self.has_store()
+    }
+
     /// Where the store is, or will be.
     pub fn location(&self) -> StoreLocation {
         match &self.environment.store {

@@ -98,10 +98,9 @@ fn execute(cli: Cli) -> u8 {
         environment.store = match &cli.command {
             // A hook must not wait for a network, wherever it is installed.
             Some(Command::Hook(_)) => None,
-            // With an address that cannot be used, it must be possible to set another.
-            Some(Command::Config(_)) => None,
-            _ => shared_store::find(global.store.as_deref(), &environment)?,
+            command => shared_store::find(global.store.as_deref(), command.as_ref(), &environment)?,
         };
+        environment.syncs_unasked = environment.store.is_none();
         commands::run(&CommandContext { environment, printer, zone: environment::zone() }, cli.command)
     });
     if printer.verbosity() > 1 {

@@ -79,6 +79,7 @@ pub(crate) fn load(home: Option<PathBuf>, config_overrides: Vec<(String, String)
         binary: std::env::current_exe().ok(),
         store: None,
         reads_only_threads: false,
+        syncs_unasked: true,
         clock: clock()?,
         time_zone: zone(),
         cwd,

@@ -8,6 +8,7 @@ use std::path::Path;
 use rethread_engine::{AuthorizedSpace, Config, CopyEnd, Environment, InvalidStoreUrl, SharedStore, StoreLocation};
 use rethread_model::Space;
 
+use crate::cli::Command;
 use crate::failure::{Failure, FailureKind};
 
 /// The password of the store, and a file that holds it.
@@ -17,17 +18,26 @@ const PASSWORD_FILE: &str = "RETHREAD_STORE_PASSWORD_FILE";
 const POSTGRES_PASSWORD: &str = "PGPASSWORD";
 
 /// The store that the command line names, or else the setting; `None` for the local one.
-pub(crate) fn find(flag: Option<&str>, environment: &Environment) -> Result<Option<SharedStore>, Failure> {
+pub(crate) fn find(
+    flag: Option<&str>,
+    command: Option<&Command>,
+    environment: &Environment,
+) -> Result<Option<SharedStore>, Failure> {
     if let Some(url) = flag {
         refuse_password(url)?;
         return open(url, None, None).map(Some);
     }
-    let Some(url) = Config::store_url(environment) else { return Ok(None) };
-    if StoreLocation::has_password(&url) {
-        let failure = Failure::new(FailureKind::InvalidConfig, "store.url contains a password, which `config` prints");
-        return Err(failure.hint(format!("leave it out of the address and set {PASSWORD} or {PASSWORD_FILE}")));
+    if !command.is_some_and(is_of_operator) {
+        return Ok(None);
     }
+    let Some(url) = Config::store_url(environment)? else { return Ok(None) };
     open(&url, None, None).map(Some).map_err(|failure| failure.hint("the address is that of the setting store.url"))
+}
+
+/// Whether a command uses the store of the setting. Everything else must name it: what a user does on this machine, and
+/// what agents start, is about the local store.
+fn is_of_operator(command: &Command) -> bool {
+    matches!(command, Command::Serve(_) | Command::Admin(_) | Command::Token(_))
 }
 
 /// The source or the target of a copy: the address of a server or a path, with or without `?space=NAME`.
@@ -139,7 +149,7 @@ mod tests {
     fn a_password_on_the_command_line_is_refused() {
         // T6
         let environment = Environment::for_home(Path::new("/nowhere"));
-        let refused = find(Some("postgres://a:s3cret@localhost/d"), &environment).err();
+        let refused = find(Some("postgres://a:s3cret@localhost/d"), None, &environment).err();
         assert!(refused.is_some_and(|failure| !failure.source.to_string().contains("s3cret")));
     }
 }

@@ -84,8 +84,10 @@ impl AwarenessService<'_> {
     /// Reads new lines of the caller's own transcript, if it has one.
     pub(crate) fn sync_caller_transcript(self, store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
         match &caller.transcript {
-            Some(path) => self.engine.sync().files_with(store, caller.agent, std::slice::from_ref(path)),
-            None => Ok(()),
+            Some(path) if self.engine.environment.syncs_unasked => {
+                self.engine.sync().files_with(store, caller.agent, std::slice::from_ref(path))
+            }
+            _ => Ok(()),
         }
     }
 

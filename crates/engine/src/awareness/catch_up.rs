@@ -22,7 +22,7 @@ const ASSUMED_BYTES: u64 = 256 << 10;
 
 impl AwarenessService<'_> {
     /// Reads new lines of the transcripts of a project that changed within the last day. Returns whether that was
-    /// everything; a sync has to read the rest. One unreadable transcript does not affect the others.
+    /// everything that may be read; a sync has to read the rest. One unreadable transcript does not affect the others.
     pub(super) fn catch_up(
         self,
         store: &mut Store,
@@ -30,6 +30,9 @@ impl AwarenessService<'_> {
         caller: Option<&Caller>,
         now: Timestamp,
     ) -> Result<bool, EngineError> {
+        if !self.engine.environment.syncs_unasked {
+            return Ok(true);
+        }
         let alias_folders = caller.map_or_else(Vec::new, |caller| aliases::alias_folders(&caller.cwd));
         let mut changed = self.changed_transcripts(store, project, caller, &alias_folders, now)?;
         changed.sort_by_key(|(found, _)| std::cmp::Reverse(found.stamp.mtime));

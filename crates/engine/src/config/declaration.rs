@@ -55,6 +55,11 @@ pub(super) fn text_or(default: &'static str) -> Declaration<String> {
     Declaration { kind: SettingKind::Text(default), read: ToString::to_string }
 }
 
+/// The address of a store; empty by default.
+pub(super) fn store_url() -> Declaration<String> {
+    Declaration { kind: SettingKind::StoreUrl, read: ToString::to_string }
+}
+
 /// Dollars; none by default.
 pub(super) fn money() -> Declaration<Option<NanoUsd>> {
     Declaration { kind: SettingKind::Money, read: |value| value.to_string().parse().ok() }

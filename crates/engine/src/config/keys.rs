@@ -32,6 +32,8 @@ pub(super) enum SettingKind {
     Text(&'static str),
     /// An amount in US dollars; empty by default.
     Money,
+    /// The address of a store on a server, without a password; empty by default.
+    StoreUrl,
 }
 
 /// The definition of a setting.
@@ -55,7 +57,7 @@ impl SettingKind {
             Self::List { .. } => SettingValue::List(Vec::new()),
             Self::Names { default, .. } => SettingValue::List(default.iter().map(ToString::to_string).collect()),
             Self::Choice { default, .. } | Self::Text(default) => SettingValue::Text((*default).to_owned()),
-            Self::Money => SettingValue::Text(String::new()),
+            Self::Money | Self::StoreUrl => SettingValue::Text(String::new()),
         }
     }
 }
@@ -95,6 +97,7 @@ impl SettingKey {
             SettingKind::Choice { names, .. } => names.join(" or "),
             SettingKind::Text(_) => "a string".to_owned(),
             SettingKind::Money => "dollars, such as 0.25".to_owned(),
+            SettingKind::StoreUrl => "postgres://USER@HOST/DATABASE, without a password".to_owned(),
         }
     }
 

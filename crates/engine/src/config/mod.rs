@@ -24,6 +24,8 @@ use crate::{Environment, home};
 
 /// What happens to most invalid parts of a file.
 const IGNORED: &str = "ignored";
+/// The setting that is never ignored if it is invalid.
+const STORE_URL: &str = "store.url";
 
 /// Where a value comes from; later layers override earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +102,9 @@ pub enum ConfigError {
         /// The parse error as text.
         reason: String,
     },
+    /// A setting without which a command would do something else than the user wants.
+    #[error("{0}")]
+    Unusable(String),
     /// There is no setting with that name.
     #[error("unknown setting {0:?}")]
     UnknownKey(String),
@@ -180,11 +185,15 @@ impl Config {
         Ok(config)
     }
 
-    /// The address of the store on a server, if one is set. An unusable configuration has none: the command that loads it
-    /// says why.
-    pub fn store_url(environment: &Environment) -> Option<String> {
-        let config = Self::load(environment, &environment.rethread_folder()).ok()?;
-        Some(config.settings.store.url).filter(|url| !url.is_empty())
+    /// The address of the store on a server, if one is set. Fails if it is invalid: without it, the local store would be
+    /// used instead.
+    pub fn store_url(environment: &Environment) -> Result<Option<String>, ConfigError> {
+        let config = Self::load(environment, &environment.rethread_folder())?;
+        config.ensure_usable()?;
+        match config.problems.iter().find(|problem| problem.message.contains(STORE_URL)) {
+            Some(problem) => Err(ConfigError::Unusable(problem.message.clone())),
+            None => Ok(Some(config.settings.store.url).filter(|url| !url.is_empty())),
+        }
     }
 
     /// All settings, typed.

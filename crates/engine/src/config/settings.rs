@@ -9,7 +9,8 @@ use rethread_recall::InjectionDetail;
 
 use super::Setting;
 use super::declaration::{
-    Declaration, SettingChoice, agents, bounded, choice, flag, joined_list, list, money, number, text, text_or,
+    Declaration, SettingChoice, agents, bounded, choice, flag, joined_list, list, money, number, store_url, text,
+    text_or,
 };
 use super::keys::SettingKey;
 
@@ -148,9 +149,9 @@ settings! {
         keep_recent_tokens: u64 = number(20_000);
     }
     store: StoreSettings {
-        /// address of a store on a server, without a password: postgres://USER@HOST/DATABASE?space=NAME; every command
-        /// uses it unless --store names another, but hooks keep to the local store; empty: the local store
-        url: String = text();
+        /// address of the store on a server that `serve`, `admin` and `token` use without --store, with its password
+        /// left out: postgres://USER@HOST/DATABASE; other commands keep to the local store
+        url: String = store_url();
     }
     serve: ServeSettings {
         /// address and port the server listens on

@@ -1,6 +1,7 @@
 //! Setting values: parsed from TOML or from text, and written back to TOML.
 
 use rethread_llm::NanoUsd;
+use rethread_store::StoreLocation;
 use toml_edit::Item;
 
 use super::ConfigError;
@@ -54,13 +55,16 @@ impl SettingValue {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Some(SettingValue::List(parts.map(str::to_owned).collect()))
             }
-            SettingKind::Text(_) | SettingKind::Money => Some(SettingValue::Text(text.trim().to_owned())),
+            SettingKind::Text(_) | SettingKind::Money | SettingKind::StoreUrl => {
+                Some(SettingValue::Text(text.trim().to_owned()))
+            }
             SettingKind::Choice { names, .. } => names.contains(&text).then(|| SettingValue::Text(text.to_owned())),
         };
         value.filter(|value| value.is_valid(key)).ok_or_else(|| ConfigError::InvalidValue {
             key: &key.name,
             expected: key.expected_value(),
-            given: text.to_owned(),
+            // It may have a password.
+            given: if key.kind == SettingKind::StoreUrl { "…".to_owned() } else { text.to_owned() },
         })
     }
 
@@ -74,7 +78,9 @@ impl SettingValue {
                 let texts = item.as_array()?.iter().map(|value| value.as_str().map(str::to_owned));
                 texts.collect::<Option<Vec<_>>>().map(SettingValue::List)
             }
-            SettingKind::Text(_) => item.as_str().map(|text| SettingValue::Text(text.to_owned())),
+            SettingKind::Text(_) | SettingKind::StoreUrl => {
+                item.as_str().map(|text| SettingValue::Text(text.to_owned()))
+            }
             // Amounts are stored as strings to avoid rounding, but users also write bare numbers.
             SettingKind::Money => {
                 let number =
@@ -88,7 +94,8 @@ impl SettingValue {
         value.filter(|value| value.is_valid(key))
     }
 
-    /// Whether a number is in its range, every name in a list is a known one, and an amount of money parses.
+    /// Whether a number is in its range, every name in a list is a known one, an amount of money parses, and an address of
+    /// a store has no password.
     fn is_valid(&self, key: &SettingKey) -> bool {
         match (&key.kind, self) {
             (SettingKind::Number { range, .. }, SettingValue::Number(number)) => range.contains(number),
@@ -96,6 +103,9 @@ impl SettingValue {
                 list.iter().all(|name| names.contains(&without_plus(name)))
             }
             (SettingKind::Money, SettingValue::Text(text)) => text.is_empty() || text.parse::<NanoUsd>().is_ok(),
+            (SettingKind::StoreUrl, SettingValue::Text(text)) => {
+                text.is_empty() || (StoreLocation::is_url(text) && !StoreLocation::has_password(text))
+            }
             _ => true,
         }
     }

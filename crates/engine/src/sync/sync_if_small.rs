@@ -18,9 +18,12 @@ pub struct UnsyncedContent {
 }
 
 impl SyncService<'_> {
-    /// Finds transcripts with new content, without reading it. Before the first sync there is nothing to compare with.
+    /// Finds transcripts with new content, without reading it, where they may be synced unasked.
     pub fn unsynced(self) -> Result<UnsyncedContent, EngineError> {
         let Some(store) = self.engine.reader()? else { return Ok(UnsyncedContent::default()) };
+        if !self.engine.syncs_unasked() {
+            return Ok(UnsyncedContent { change: store.head()?.change, ..UnsyncedContent::default() });
+        }
         let plan = SyncPlan::build(self.engine, Some(&store), &SyncRequest::default())?;
         let bytes = plan.jobs.iter().map(TranscriptJob::bytes_to_read).sum();
         Ok(UnsyncedContent { transcripts: plan.jobs.len() as u64, bytes, change: store.head()?.change })

@@ -60,7 +60,7 @@ pub(crate) enum ColorMode {
 ///
 /// Rethread reads the transcripts your coding agents already write, strips secrets and bulky output, and makes them
 /// searchable: by you through the commands below, and by your agents through hooks and MCP. Everything stays on this machine unless you
-/// configure a model.
+/// configure a model or name a store on a server.
 ///
 /// Start with `rethread init`.
 #[derive(Debug, Parser)]

@@ -34,8 +34,7 @@ impl BackgroundSync {
     pub(super) fn start_if_due(self: &Arc<Self>) {
         let mut last = self.last_started.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new_enough = last.is_some_and(|last| last.elapsed() < SYNC_INTERVAL);
-        // Before the first sync the user decides: `init` asks first.
-        if is_new_enough || !self.engine.has_store() {
+        if is_new_enough || !self.engine.syncs_unasked() {
             return;
         }
         *last = Some(Instant::now());

@@ -48,23 +48,54 @@ fn a_node_says_how_it_is() {
 }
 
 #[test]
-fn the_store_can_be_a_setting() {
+fn commands_of_the_operator_use_the_store_of_the_setting() {
     let Some(team) = TeamFixture::start() else { return };
     let (home, url) = (new_home(), format!("{}&space={}", team.postgres.url(), team.space));
     home.run_ok(&["config", "set", "store.url", &url]);
-    assert!(home.run_ok(&["search", "walrus", "--all-projects"]).contains("walrus"));
+    assert!(home.run_ok(&["admin", "member", "list"]).contains("root"));
     let other = format!("{}&space={}", team.postgres.url(), team.other_space);
-    let elsewhere = home.run(&["search", "walrus", "--all-projects", "--store", &other]);
-    assert_eq!(elsewhere.status.code(), Some(1), "the command line decides");
-    // Hooks keep to the local store, and so do the commands they start.
+    assert!(
+        !String::from_utf8_lossy(&home.run(&["admin", "member", "list", "--store", &other]).stdout).contains("root")
+    );
+    // What a user does on a machine is about its own store.
     home.write(CLAUDE_FILE, CONVERSATION);
-    let prompt = r#"{"session_id":"s","cwd":"/","hook_event_name":"UserPromptSubmit","prompt":"walrus"}"#;
-    assert_eq!(home.run_with_input(&["hook", "claude-code"], prompt.as_bytes()).status.code(), Some(0));
-    wait_until("the local store", || home.path(".rethread/memory.db").exists());
-    home.run_ok(&["config", "set", "store.url", "postgres://a:s3cret@localhost/d"]);
-    let refused = home.run(&["sessions"]);
-    let message = String::from_utf8_lossy(&refused.stderr);
-    assert!(refused.status.code() == Some(2) && !message.contains("s3cret"), "{message}");
-    home.run_ok(&["config", "set", "store.url", ""]);
-    home.run_ok(&["status"]);
+    home.run_ok(&["sync"]);
+    assert!(home.path(".rethread/memory.db").exists());
+    assert_eq!(home.run(&["search", "walrus", "--all-projects"]).status.code(), Some(1), "that is on the server");
+}
+
+#[test]
+fn an_invalid_setting_starts_no_local_server() {
+    let home = new_home();
+    for text in
+        ["postgres://a:s3cret@localhost/d", "postgres://a:s3cret?x@localhost/d", "postgres://a@h/d?p%61ssword=s3cret"]
+    {
+        let refused = home.run(&["config", "set", "store.url", text]);
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert!(refused.status.code() == Some(2) && !message.contains("s3cret"), "{message}");
+    }
+    for file in ["[store]\nurl = \"postgres://a:s3cret@localhost/d\"", "[store]\nurl = 5", "[store\nurl = "] {
+        home.write(".rethread/config.toml", file);
+        for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["admin", "member", "list"]] {
+            let refused = home.run(command);
+            let message = String::from_utf8_lossy(&refused.stderr);
+            assert!(refused.status.code() == Some(2) && !message.contains("s3cret"), "{file}: {message}");
+        }
+        assert!(!String::from_utf8_lossy(&home.run(&["config", "show"]).stdout).contains("s3cret"));
+        home.run(&["doctor"]);
+    }
+}
+
+#[test]
+fn only_sync_reads_transcripts_into_a_shared_store() {
+    let Some(team) = TeamFixture::start() else { return };
+    let (home, url) = (new_home(), format!("{}&space={}", team.postgres.url(), team.other_space));
+    home.write(CLAUDE_FILE, CONVERSATION);
+    let found = |word: &str| home.run(&["search", word, "--all-projects", "--store", &url]).status.code();
+    home.run(&["sessions", "--all-projects", "--store", &url]);
+    home.run(&["activity", "--store", &url]);
+    home.run(&["ask", "what was done?", "--store", &url]);
+    assert_eq!((found("lexer"), found("lexer")), (Some(1), Some(1)), "the user did not share it");
+    home.run_ok(&["sync", "--store", &url]);
+    assert_eq!(found("lexer"), Some(0));
 }

@@ -150,23 +150,17 @@ fn percent_decoded(text: &str) -> String {
     percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// The address as it may be shown: `user:password@` becomes `user@`, and a `password` parameter is left out.
+/// The address as it may be shown: `user:password@` becomes `user@`, and a `password` parameter is left out. Takes it
+/// apart as the client library does: the login ends at the first `@`, and names of parameters may be encoded.
 fn without_password(url: &str) -> String {
-    let (base, query) = url.split_once('?').map_or((url, None), |(base, query)| (base, Some(query)));
-    let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
-    let shown = match rest.rsplit_once('@') {
-        Some((login, place)) => {
-            let user = login.split_once(':').map_or(login, |(user, _)| user);
-            format!("{scheme}://{user}@{place}")
-        }
-        None => base.to_owned(),
-    };
-    let kept: Vec<&str> = query
-        .unwrap_or_default()
-        .split('&')
-        .filter(|pair| !pair.is_empty() && !pair.starts_with("password="))
-        .collect();
-    if kept.is_empty() { shown } else { format!("{shown}?{}", kept.join("&")) }
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let (login, place) = rest.split_once('@').map_or((None, rest), |(login, place)| (Some(login), place));
+    let user = login.map(|login| format!("{}@", login.split(':').next().unwrap_or_default())).unwrap_or_default();
+    let (place, query) = place.split_once('?').unwrap_or((place, ""));
+    let is_password = |pair: &&str| percent_decoded(pair.split('=').next().unwrap_or_default()) == "password";
+    let kept: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty() && !is_password(pair)).collect();
+    let question = if kept.is_empty() { "" } else { "?" };
+    format!("{scheme}://{user}{place}{question}{}", kept.join("&"))
 }
 
 #[cfg(test)]
