@@ -1,0 +1,52 @@
+//! Puts together what a transcript has about one tool call: its arguments, and what its result recorded.
+
+use rethread_model::{Entry, ToolKind, ToolOutcome, ToolUse};
+use serde_json::Value;
+
+use super::OriginalCall;
+use super::arguments::{argument_changes, command_of, other_arguments};
+use super::recorded::recorded_diffs;
+use crate::parse::{TextSink, is_secret_file};
+
+/// A call that was found, before its result.
+pub(super) struct WaitingCall<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) tool: ToolUse,
+    /// JSON, or what the model wrote in place of it.
+    pub(super) arguments: String,
+}
+
+/// The result of a call, and the record it is in.
+pub(super) struct FoundResult<'r> {
+    pub(super) outcome: ToolOutcome,
+    pub(super) record: &'r [u8],
+}
+
+impl WaitingCall<'_> {
+    pub(super) fn complete(self, result: Option<FoundResult<'_>>, sink: &mut TextSink<'_>) -> OriginalCall {
+        let tool = &self.tool;
+        let call = OriginalCall {
+            has_result: result.is_some(),
+            exit_code: result.as_ref().and_then(|result| result.outcome.exit_code),
+            ..OriginalCall::default()
+        };
+        if tool.paths.iter().any(|path| is_secret_file(path)) {
+            return OriginalCall { hides_secrets: true, ..call };
+        }
+        let is_edit = tool.kind.is_some_and(ToolKind::changes_files);
+        let record = result.as_ref().filter(|_| is_edit).and_then(|result| serde_json::from_slice(result.record).ok());
+        let record: Value = record.unwrap_or_default();
+        let recorded = recorded_diffs(&record, tool, sink);
+        let changes = match recorded.is_empty() && is_edit {
+            true => argument_changes(&self.arguments, tool, sink),
+            false => recorded,
+        };
+        OriginalCall {
+            command: command_of(&self.arguments, tool).map(|command| sink.redact(command)),
+            arguments: other_arguments(&self.arguments, tool, !changes.is_empty(), sink),
+            changes,
+            output: result.and_then(|result| result.outcome.output).filter(|output| !output.is_empty()),
+            ..call
+        }
+    }
+}
