@@ -38,6 +38,9 @@ pub enum OriginalProblem {
     /// The configuration says that it must not be read.
     #[error("this transcript is excluded from reading; showing what is stored")]
     Excluded,
+    /// Together with others it is too long for one answer.
+    #[error("too long to show with everything else; ask for this entry alone")]
+    TooLarge,
     /// A node of a team reads no files.
     #[error("transcripts stay on the machines of their users; showing what is stored")]
     OtherMachine,
@@ -51,6 +54,7 @@ impl OriginalProblem {
             OriginalProblem::Changed => "changed",
             OriginalProblem::Unreadable(_) => "unreadable",
             OriginalProblem::Excluded => "excluded",
+            OriginalProblem::TooLarge => "too-large",
             OriginalProblem::OtherMachine => "other-machine",
         }
     }

@@ -133,8 +133,9 @@ impl DiffHunk {
     pub(super) fn redacted(self, sink: &mut TextSink<'_>) -> Vec<Self> {
         let whole: Vec<&str> = self.rows.iter().map(|row| row.text.as_str()).collect();
         let whole = sink.redact(whole.join("\n"));
-        if whole.lines().count() == self.rows.len() {
-            let rows = self.rows.iter().zip(whole.lines()).map(|(row, text)| DiffRow::new(row.sign, text));
+        // Not `lines`, which drops an empty last row.
+        if whole.split('\n').count() == self.rows.len() {
+            let rows = self.rows.iter().zip(whole.split('\n')).map(|(row, text)| DiffRow::new(row.sign, text));
             return vec![Self { starts: self.starts, rows: rows.collect() }];
         }
         let side = |other: DiffSign| {

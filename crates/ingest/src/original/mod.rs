@@ -59,6 +59,17 @@ pub struct OriginalArgument {
     pub value: String,
 }
 
+impl OriginalEntry {
+    /// Bytes of its texts.
+    pub fn size(&self) -> usize {
+        let Some(call) = &self.call else { return self.text.len() };
+        let arguments: usize = call.arguments.iter().map(|one| one.name.len() + one.value.len()).sum();
+        let rows = call.changes.iter().flat_map(|change| &change.hunks).flat_map(|hunk| &hunk.rows);
+        let texts = [&call.command, &call.output].into_iter().flatten().map(String::len);
+        arguments + texts.sum::<usize>() + rows.map(|row| row.text.len()).sum::<usize>()
+    }
+}
+
 /// Reads entries of one transcript again, in one pass. `visit` gets each entry that is still where it was. The others
 /// are no longer there.
 pub fn read_originals(

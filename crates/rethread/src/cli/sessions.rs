@@ -40,7 +40,7 @@ pub(crate) struct ShowArgs {
     /// Show the last N entries [default: 50]
     #[arg(long, value_name = "N", conflicts_with = "full")]
     pub(crate) lines: Option<u64>,
-    /// Show all entries
+    /// Show all entries, with diffs and command output read from the transcript
     #[arg(long)]
     pub(crate) full: bool,
     /// Set the detail: messages only, messages and tool calls, or everything stored
