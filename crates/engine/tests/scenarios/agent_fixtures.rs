@@ -174,7 +174,8 @@ fn every_entry_can_be_read_again_from_its_transcript() {
             let context = format!("{agent}: {}", case.transcript);
             store(&home, &folder.join(&case.transcript), &case.path);
             case.beside.iter().for_each(|(name, path)| store(&home, &folder.join(name), path));
-            let engine = home.engine_with(&[("intake.agents", agent.as_str())]);
+            let only = [("intake.agents", agent.as_str())];
+            let engine = if agent == Agent::Native { home.engine() } else { home.engine_with(&only) };
             engine
                 .sync()
                 .run(&SyncRequest::default(), &mut |_| {})

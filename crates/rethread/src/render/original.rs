@@ -75,6 +75,11 @@ impl LogOriginals {
         Some(original.text.as_str()).filter(|text| text.len() > entry.text.len())
     }
 
+    /// Whether the output of a call is known, which says more than the line that is stored of an error.
+    pub(super) fn has_output(&self, entry: &Entry) -> bool {
+        self.found.get(&entry.seq).is_some_and(|(_, output)| !output.head.is_empty())
+    }
+
     /// Renders why originals are missing.
     pub(super) fn render_problems(&self, page: &mut TextPage) {
         for (problem, entries) in &self.problems {

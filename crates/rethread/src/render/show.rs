@@ -117,7 +117,9 @@ fn tool_call_line(page: &mut TextPage, entry: &Entry, tool: &ToolUse, session: &
     }
     page.add(if entry.is_abandoned { Tone::Dim } else { Tone::Plain }, &format!("[{what}]"));
     page.add(Tone::Plain, " ").add(tone, &outcome).add(Tone::Dim, &place).end_line();
-    indented_lines(page, tone, &error, MAX_ERROR_LINES);
+    if !reader.originals.has_output(entry) {
+        indented_lines(page, tone, &error, MAX_ERROR_LINES);
+    }
     if reader.originals.render_call(page, entry, tool, session) {
         return;
     }

@@ -14,206 +14,38 @@ pub(crate) enum SyntaxKind {
 /// What the languages of a family have in common.
 #[derive(Debug)]
 struct SyntaxFamily {
-    extensions: &'static [&'static str],
+    /// Ends of file names, separated by blanks; also whole names.
+    extensions: &'static str,
     line_comments: &'static [&'static str],
     block_comment: Option<(&'static str, &'static str)>,
     /// Marks that begin and end a text on one line.
     quotes: &'static [char],
     /// Marks that begin and end a text on several lines.
     long_quotes: &'static [&'static str],
-    keywords: &'static [&'static str],
+    /// Separated by blanks.
+    keywords: &'static str,
     ignores_case: bool,
 }
 
-const C_KEYWORDS: &[&str] = &[
-    "abstract",
-    "as",
-    "async",
-    "await",
-    "bool",
-    "boolean",
-    "break",
-    "byte",
-    "case",
-    "catch",
-    "chan",
-    "char",
-    "class",
-    "const",
-    "constructor",
-    "continue",
-    "crate",
-    "default",
-    "defer",
-    "delete",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "export",
-    "extends",
-    "extern",
-    "false",
-    "final",
-    "finally",
-    "float",
-    "fn",
-    "for",
-    "foreach",
-    "from",
-    "func",
-    "function",
-    "go",
-    "goto",
-    "if",
-    "impl",
-    "implements",
-    "import",
-    "in",
-    "instanceof",
-    "int",
-    "interface",
-    "is",
-    "let",
-    "long",
-    "loop",
-    "map",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "namespace",
-    "new",
-    "nil",
-    "null",
-    "object",
-    "override",
-    "package",
-    "private",
-    "protected",
-    "pub",
-    "public",
-    "range",
-    "readonly",
-    "ref",
-    "return",
-    "select",
-    "self",
-    "Self",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "struct",
-    "super",
-    "switch",
-    "template",
-    "this",
-    "throw",
-    "throws",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typedef",
-    "typename",
-    "typeof",
-    "undefined",
-    "union",
-    "unsafe",
-    "unsigned",
-    "use",
-    "using",
-    "val",
-    "var",
-    "virtual",
-    "void",
-    "volatile",
-    "where",
-    "while",
-    "with",
-    "yield",
-];
-const SCRIPT_KEYWORDS: &[&str] = &[
-    "and", "as", "assert", "async", "await", "begin", "break", "case", "class", "continue", "def", "del", "do", "done",
-    "elif", "else", "elsif", "end", "ensure", "esac", "except", "exec", "export", "false", "False", "fi", "finally",
-    "for", "from", "function", "global", "if", "import", "in", "is", "lambda", "local", "match", "module", "next",
-    "nil", "None", "nonlocal", "not", "null", "or", "pass", "raise", "require", "rescue", "return", "self", "set",
-    "then", "true", "True", "try", "unless", "until", "when", "while", "with", "yield",
-];
-const SQL_KEYWORDS: &[&str] = &[
-    "add",
-    "alter",
-    "and",
-    "as",
-    "asc",
-    "begin",
-    "between",
-    "by",
-    "case",
-    "column",
-    "commit",
-    "constraint",
-    "create",
-    "cross",
-    "default",
-    "delete",
-    "desc",
-    "distinct",
-    "drop",
-    "else",
-    "end",
-    "exists",
-    "foreign",
-    "from",
-    "full",
-    "group",
-    "having",
-    "if",
-    "in",
-    "index",
-    "inner",
-    "insert",
-    "into",
-    "is",
-    "join",
-    "key",
-    "left",
-    "like",
-    "limit",
-    "not",
-    "null",
-    "offset",
-    "on",
-    "or",
-    "order",
-    "outer",
-    "primary",
-    "references",
-    "returning",
-    "right",
-    "rollback",
-    "select",
-    "set",
-    "table",
-    "then",
-    "union",
-    "unique",
-    "update",
-    "using",
-    "values",
-    "view",
-    "when",
-    "where",
-    "with",
-];
+const C_KEYWORDS: &str = "abstract as async await bool boolean break byte case catch chan char class const constructor \
+    continue crate default defer delete do double else enum export extends extern false final finally \
+    float fn for foreach from func function go goto if impl implements import in instanceof int \
+    interface is let long loop match mod move mut namespace new nil null override package private \
+    protected pub public readonly ref return self Self short signed sizeof static struct super switch \
+    template this throw throws trait true try type typedef typename typeof undefined union unsafe \
+    unsigned use using val var virtual void volatile where while with yield";
+const SCRIPT_KEYWORDS: &str = "and as assert async await begin break case class continue def del do done elif else elsif end ensure \
+    esac except exec export false False fi finally for from function global if import in is lambda local \
+    match module next nil None nonlocal not null or pass raise require rescue return self then true True \
+    try unless until when while with yield";
+const SQL_KEYWORDS: &str = "add alter and as asc begin between by case column commit constraint create cross default delete desc \
+    distinct drop else end exists foreign from full group having if in index inner insert into is join \
+    key left like limit not null offset on or order outer primary references returning right rollback \
+    select set table then union unique update using values view when where with";
 
 const FAMILIES: [SyntaxFamily; 7] = [
     SyntaxFamily {
-        extensions: &[
-            "rs", "c", "h", "cc", "cpp", "hpp", "cxx", "go", "java", "kt", "kts", "scala", "swift", "cs", "m", "zig",
-            "dart", "proto", "gradle", "v",
-        ],
+        extensions: "rs c h cc cpp hpp cxx go java kt kts scala swift cs m zig dart proto gradle v",
         line_comments: &["//"],
         block_comment: Some(("/*", "*/")),
         quotes: &['"'],
@@ -222,7 +54,7 @@ const FAMILIES: [SyntaxFamily; 7] = [
         ignores_case: false,
     },
     SyntaxFamily {
-        extensions: &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "php", "vue", "svelte", "json5", "jsonc"],
+        extensions: "js jsx mjs cjs ts tsx mts cts php vue svelte json5 jsonc",
         line_comments: &["//"],
         block_comment: Some(("/*", "*/")),
         quotes: &['"', '\''],
@@ -231,42 +63,16 @@ const FAMILIES: [SyntaxFamily; 7] = [
         ignores_case: false,
     },
     SyntaxFamily {
-        extensions: &["css", "scss", "sass", "less"],
+        extensions: "css scss sass less",
         line_comments: &[],
         block_comment: Some(("/*", "*/")),
         quotes: &['"', '\''],
         long_quotes: &[],
-        keywords: &[],
+        keywords: "",
         ignores_case: false,
     },
     SyntaxFamily {
-        extensions: &[
-            "py",
-            "pyi",
-            "rb",
-            "sh",
-            "bash",
-            "zsh",
-            "fish",
-            "yml",
-            "yaml",
-            "toml",
-            "ini",
-            "cfg",
-            "conf",
-            "mk",
-            "r",
-            "pl",
-            "ex",
-            "exs",
-            "tf",
-            "nix",
-            "jl",
-            "Dockerfile",
-            "Makefile",
-            "justfile",
-            "dockerfile",
-        ],
+        extensions: "py pyi rb sh bash zsh fish yml yaml toml ini cfg conf mk r pl ex exs tf nix jl Dockerfile Makefile justfile dockerfile",
         line_comments: &["#"],
         block_comment: None,
         quotes: &['"', '\''],
@@ -275,7 +81,7 @@ const FAMILIES: [SyntaxFamily; 7] = [
         ignores_case: false,
     },
     SyntaxFamily {
-        extensions: &["sql", "lua", "hs", "elm", "ada"],
+        extensions: "sql lua hs elm ada",
         line_comments: &["--"],
         block_comment: Some(("/*", "*/")),
         quotes: &['\'', '"'],
@@ -284,21 +90,21 @@ const FAMILIES: [SyntaxFamily; 7] = [
         ignores_case: true,
     },
     SyntaxFamily {
-        extensions: &["html", "htm", "xml", "svg"],
+        extensions: "html htm xml svg",
         line_comments: &[],
         block_comment: Some(("<!--", "-->")),
         quotes: &['"'],
         long_quotes: &[],
-        keywords: &[],
+        keywords: "",
         ignores_case: false,
     },
     SyntaxFamily {
-        extensions: &["json", "jsonl", "ipynb", "lock"],
+        extensions: "json jsonl ipynb lock",
         line_comments: &[],
         block_comment: None,
         quotes: &['"'],
         long_quotes: &[],
-        keywords: &["true", "false", "null"],
+        keywords: "true false null",
         ignores_case: false,
     },
 ];
@@ -316,7 +122,10 @@ impl SyntaxReader {
     pub(crate) fn for_path(path: &str) -> Self {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         let extension = name.rsplit_once('.').map_or(name, |(_, extension)| extension);
-        Self { family: FAMILIES.iter().find(|family| family.extensions.contains(&extension)), open: None }
+        Self {
+            family: FAMILIES.iter().find(|family| family.extensions.split(' ').any(|known| known == extension)),
+            open: None,
+        }
     }
 
     /// The pieces of the next line, which together are the line.
@@ -383,8 +192,8 @@ impl SyntaxReader {
 
 impl SyntaxFamily {
     fn kind_of_word(&self, word: &str) -> SyntaxKind {
-        let is_keyword = |known: &&str| *known == word || (self.ignores_case && known.eq_ignore_ascii_case(word));
-        if self.keywords.iter().any(|known| is_keyword(&known)) { SyntaxKind::Keyword } else { SyntaxKind::Plain }
+        let is_keyword = |known: &str| known == word || (self.ignores_case && known.eq_ignore_ascii_case(word));
+        if self.keywords.split(' ').any(is_keyword) { SyntaxKind::Keyword } else { SyntaxKind::Plain }
     }
 }
 

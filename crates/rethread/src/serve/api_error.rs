@@ -85,7 +85,7 @@ fn api_hint(kind: FailureKind) -> Option<&'static str> {
 
 /// A hint for the command line with the names that requests have for the same.
 fn in_http_terms(hint: &str) -> String {
-    const TERMS: [(&str, &str); 10] = [
+    const TERMS: [(&str, &str); 9] = [
         ("use --no-model", "set noModel"),
         ("--tool-call-id ID", "toolCallId"),
         (
@@ -94,7 +94,6 @@ fn in_http_terms(hint: &str) -> String {
         ),
         ("run `rethread thread context REF`", "GET /api/sessions/{id}/context"),
         ("run `rethread show REF` to see the session without a line", "leave out the line"),
-        ("run `rethread show REF --json` to see the entries", "GET /api/sessions/{id}/records lists the entries"),
         (": `rethread session alias REF ALIAS`", ""),
         ("continue it with `rethread resume REF`; its", "its"),
         ("pass the text to search for: --matching TEXT", "pass the text to search for"),

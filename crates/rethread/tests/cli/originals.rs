@@ -40,7 +40,10 @@ fn a_full_log_has_diffs_and_folded_outputs() {
     let citation = home.run_ok(&["show", &format!("{ID}:4"), "--full"]);
     assert!(citation.contains("test 30 ... ok␇") && !citation.contains("hidden"), "{citation}");
     let colored = home.run_ok(&["show", ID, "--full", "--color", "always"]);
-    assert!(colored.contains("\u{1b}[31m    // \"old\"") || colored.contains("\u{1b}[2m\u{1b}[31m// \"old\""), "{colored}");
+    assert!(
+        colored.contains("\u{1b}[31m    // \"old\"") || colored.contains("\u{1b}[2m\u{1b}[31m// \"old\""),
+        "{colored}"
+    );
     assert!(colored.contains("\u{1b}[1m\u{1b}[32mlet\u{1b}[0m"), "{colored}");
 }
 

@@ -142,7 +142,11 @@ fn a_call_links_to_its_change_and_output() {
     let session = get_page(&server, &format!("/sessions/{id}"), &cookie).body;
     for (seq, link, content) in [
         (1, "Show output", "error[E0433]: failed to resolve &lt;script&gt;"),
-        (2, "Show change", "<tr class=\"added\"><td class=\"at\"></td><td class=\"sign\">+</td><td class=\"code\">b</td></tr>"),
+        (
+            2,
+            "Show change",
+            "<tr class=\"added\"><td class=\"at\"></td><td class=\"sign\">+</td><td class=\"code\">b</td></tr>",
+        ),
     ] {
         let control = format!("href=\"/sessions/{id}/entries/{seq}\" data-load>{link}</a>");
         assert!(session.contains(&control), "{control}: {session}");

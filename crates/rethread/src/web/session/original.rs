@@ -48,23 +48,50 @@ pub(crate) fn page(app: &ServerState, id: SessionId, seq: u64) -> Result<WebPage
             h1.long { (OneLine(&title)) }
             p.about { a href=(to_line(id, line)) { "Line " (number(line)) } " " span { "as its transcript has it" } }
         }
-        div.original id="original" { (original(entry, &found.original)) }
+        div.original id="original" { (original(session, entry, &found.original)) }
+        @if found.original.is_err() { (stored(entry)) }
     };
     Ok(WebPage::new(title, NavPage::Other, body))
+}
+
+/// A link to the whole text of a message.
+pub(super) fn text_link(context: PageContext<'_>, session: &Session, entry: &Entry) -> Markup {
+    html! {
+        @if context.has_transcripts { a href={ "/sessions/" (session.id) "/entries/" (entry.seq) } { "Show all of it" } }
+    }
 }
 
 fn call_title(tool: &ToolUse, session: &Session) -> String {
     format!("{} {}", tool.name, relative_path(&tool.target, session))
 }
 
-fn original(entry: &Entry, original: &Result<OriginalEntry, OriginalProblem>) -> Markup {
+fn original(session: &Session, entry: &Entry, original: &Result<OriginalEntry, OriginalProblem>) -> Markup {
     match original {
         Err(problem) => html! { p.careful { (sentence(&problem.to_string())) } },
         Ok(OriginalEntry { call: Some(call), .. }) if call.hides_secrets => {
             html! { p.careful { "Not shown: this file may hold secrets." } }
         }
-        Ok(OriginalEntry { call: Some(call), .. }) => call_content(call, entry),
+        Ok(OriginalEntry { call: Some(call), .. }) => call_content(call, entry, session),
         Ok(OriginalEntry { text, .. }) => html! { div.typed { (MultiLine(text)) } },
+    }
+}
+
+/// The entry as stored.
+fn stored(entry: &Entry) -> Markup {
+    let tool = entry.tool.as_ref();
+    let outcome = tool.and_then(|tool| tool.outcome.as_ref());
+    let parts = [
+        Some(entry.text.as_str()),
+        tool.and_then(|tool| tool.body.as_deref()),
+        outcome.map(|outcome| outcome.summary.as_str()),
+        outcome.and_then(|outcome| outcome.error.as_deref()),
+        outcome.and_then(|outcome| outcome.output.as_deref()),
+    ];
+    html! {
+        section.original {
+            p.part { "What is stored" }
+            @for part in parts.into_iter().flatten().filter(|part| !part.is_empty()) { (text_block(part)) }
+        }
     }
 }
 
@@ -74,18 +101,22 @@ fn sentence(message: &str) -> String {
     letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
-fn call_content(call: &OriginalCall, entry: &Entry) -> Markup {
+fn call_content(call: &OriginalCall, entry: &Entry, session: &Session) -> Markup {
     let tool = entry.tool.as_ref();
+    let outcome = tool.and_then(|tool| tool.outcome.as_ref());
+    let is_failed = outcome.is_none_or(|outcome| outcome.status.is_error());
     let command = call.command.as_deref().filter(|command| tool.is_none_or(|tool| tool.target != *command));
     html! {
-        @if let Some(command) = command { h4 { "Command" } (text_block(command)) }
-        @for change in &call.changes { (file_diff(change)) }
+        @if let Some(command) = command { p.part { "Command" } (text_block(command)) }
+        @for change in &call.changes { (file_diff(change, is_failed, session)) }
         @for argument in call.arguments.iter().filter(|argument| argument.value.contains('\n')) {
-            h4 { (OneLine(&argument.name)) }
+            p.part { (OneLine(&argument.name)) }
             (text_block(&argument.value))
         }
         @match &call.output {
-            Some(output) => { h4 { "Output" } (text_block(output)) }
+            // What an edit changed says more than the agent's note that it did so.
+            Some(_) if !call.changes.is_empty() && !is_failed => {}
+            Some(output) => { p.part { "Output" } (text_block(output)) }
             None if !call.has_result => { p.dim { "The transcript has no result." } }
             None if call.changes.is_empty() => { p.dim { "No output." } }
             None => {}
@@ -116,7 +147,7 @@ fn text_block(text: &str) -> Markup {
     }
 }
 
-fn file_diff(change: &FileDiff) -> Markup {
+fn file_diff(change: &FileDiff, is_failed: bool, session: &Session) -> Markup {
     let (added, removed) = change.counts();
     let rows: usize = change.hunks.iter().map(|hunk| hunk.rows.len()).sum();
     let hidden = rows.saturating_sub(MAX_DIFF_ROWS) as u64 + change.cut_lines;
@@ -128,11 +159,12 @@ fn file_diff(change: &FileDiff) -> Markup {
     });
     let hunks: Vec<_> = hunks.collect();
     html! {
-        h4.file {
-            code { (OneLine(&change.path)) }
+        p.part.file {
+            code { (OneLine(relative_path(&change.path, session))) }
             @if let Some(path) = &change.moved_to { " → " code { (OneLine(path)) } }
             span.good { "+" (number(added)) } span.bad { "−" (number(removed)) }
             span.dim { (about_diff(change.kind)) }
+            @if is_failed { span.bad { "not applied" } }
         }
         div.diff tabindex="0" role="group" aria-label={ "Change of " (OneLine(&change.path)) } {
             @for (at, rows) in hunks.iter().filter(|rows| !rows.is_empty()).enumerate() {
