@@ -9,7 +9,7 @@ import sys
 import tempfile
 import termios
 
-WIDTH, HEIGHT = 104, 36
+WIDTH, HEIGHT = 105, 36
 # The clock of the demo. Ages and dates depend on it.
 NOW = "2026-02-20T12:00:00Z"
 TITLE = re.compile(r"^(?:\x1b\[[\d;]*m)*\d/\d ")

@@ -61,7 +61,7 @@ impl OriginalProblem {
 }
 
 /// Gets each entry with its original, in no particular order.
-type Visitor<'v> = dyn FnMut(&Entry, Result<OriginalEntry, OriginalProblem>) + 'v;
+type OriginalVisitor<'v> = dyn FnMut(&Entry, Result<OriginalEntry, OriginalProblem>) + 'v;
 
 impl SessionService<'_> {
     /// One entry of a session as its transcript has it.
@@ -93,7 +93,7 @@ impl SessionService<'_> {
         store: &ReadStore,
         session: &Session,
         entries: &[Entry],
-        visit: &mut Visitor<'_>,
+        visit: &mut OriginalVisitor<'_>,
     ) -> Result<(), EngineError> {
         let (Some(first), Some(last)) =
             (entries.iter().map(|entry| entry.seq).min(), entries.iter().map(|entry| entry.seq).max())
@@ -129,7 +129,7 @@ impl SessionService<'_> {
         session: &Session,
         entries: &[&Entry],
         excludes: &mut ExcludeRules,
-        visit: &mut Visitor<'_>,
+        visit: &mut OriginalVisitor<'_>,
     ) {
         let mut missing: HashMap<u64, &Entry> = entries.iter().map(|entry| (entry.seq, *entry)).collect();
         let problem = match self.open_original(row, session, excludes) {

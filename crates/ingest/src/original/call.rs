@@ -20,6 +20,21 @@ pub(super) struct WaitingCall<'a> {
 pub(super) struct FoundResult<'r> {
     pub(super) outcome: ToolOutcome,
     pub(super) record: &'r [u8],
+    /// Whether texts of the record may be cut.
+    pub(super) is_truncated: bool,
+}
+
+/// Added to an output that may be cut.
+const TRUNCATED: &str = "\n[… this line of the transcript is too long: texts over 256 KB are cut …]";
+
+impl FoundResult<'_> {
+    fn into_output(self) -> Option<String> {
+        let mut output = self.outcome.output.filter(|output| !output.is_empty())?;
+        if self.is_truncated {
+            output.push_str(TRUNCATED);
+        }
+        Some(output)
+    }
 }
 
 impl WaitingCall<'_> {
@@ -45,7 +60,7 @@ impl WaitingCall<'_> {
             command: command_of(&self.arguments, tool).map(|command| sink.redact(command)),
             arguments: other_arguments(&self.arguments, tool, !changes.is_empty(), sink),
             changes,
-            output: result.and_then(|result| result.outcome.output).filter(|output| !output.is_empty()),
+            output: result.and_then(FoundResult::into_output),
             ..call
         }
     }

@@ -96,7 +96,10 @@ impl<'a, 'v> OriginalSearch<'a, 'v> {
             let EventBody::ToolResult { call_id, outcome, .. } = event.body else { continue };
             let Some(at) = self.waiting.iter().rposition(|call| call.entry.native_id == call_id) else { continue };
             let call = self.waiting.remove(at);
-            self.give_call(call, Some(FoundResult { outcome, record: record.bytes }));
+            self.give_call(
+                call,
+                Some(FoundResult { outcome, record: record.bytes, is_truncated: record.is_truncated() }),
+            );
         }
     }
 

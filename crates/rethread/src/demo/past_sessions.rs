@@ -289,6 +289,11 @@ fn step_time(session: &DemoSession, now: Timestamp, step: usize) -> Timestamp {
     Timestamp::from_millis(now.as_millis() - seconds * 1000)
 }
 
+/// What a tool returns for a file whose content does not matter.
+fn file_text(path: &str) -> String {
+    format!("{path}\n…\n")
+}
+
 fn project_folder(session: &DemoSession) -> String {
     session.project.replace('/', "-")
 }
@@ -304,7 +309,7 @@ fn claude_code_transcript(session: &DemoSession, now: Timestamp) -> (String, Str
             Prompt(text) => log.user_message(text),
             Reply(text) => log.assistant_message(text),
             ReadFile(path) => {
-                log.tool_call(&call, "Read", &json!({"file_path": path})).tool_success(&call, &"…\n".repeat(120))
+                log.tool_call(&call, "Read", &json!({"file_path": path})).tool_success(&call, &file_text(path))
             }
             EditFile(path, old, new) => {
                 let change = json!({"file_path": path, "old_string": old, "new_string": new});
@@ -339,7 +344,7 @@ fn pi_transcript(session: &DemoSession, now: Timestamp) -> (String, String) {
         match step {
             Prompt(text) => log.user_message(text),
             Reply(text) => log.assistant_message(text),
-            ReadFile(path) => done("read", json!({"path": path}), &"…\n".repeat(90), false),
+            ReadFile(path) => done("read", json!({"path": path}), &file_text(path), false),
             EditFile(path, old, new) => {
                 done("edit", json!({"path": path, "oldText": old, "newText": new}), "Edited", false);
             }

@@ -1,6 +1,7 @@
 //! JSON of entries as their transcripts have them.
 
 use rethread_engine::{DiffSign, EntryOriginal, FileDiff, OriginalCall, OriginalEntry, OriginalProblem};
+use rethread_model::Entry;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ pub(crate) struct EntryOriginalJson<'a> {
 impl<'a> EntryOriginalJson<'a> {
     pub(crate) fn new(found: &'a EntryOriginal) -> Self {
         let mut entry = EntryJson::new(&found.entry);
-        entry.original = Some(OriginalJson::new(&found.original));
+        entry.original = Some(OriginalJson::new(&found.entry, &found.original));
         Self { schema: SCHEMA, session: found.listed.session.id.to_string(), entry }
     }
 }
@@ -31,7 +32,7 @@ pub(crate) struct OriginalJson<'a> {
     /// Why there is nothing: the transcript is gone or was rewritten, or must not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<OriginalProblemJson>,
-    /// The text of a message.
+    /// The text of a message, if it is not what is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,11 +105,11 @@ struct DiffRowJson<'a> {
 }
 
 impl<'a> OriginalJson<'a> {
-    pub(crate) fn new(original: &'a Result<OriginalEntry, OriginalProblem>) -> Self {
+    pub(super) fn new(entry: &Entry, original: &'a Result<OriginalEntry, OriginalProblem>) -> Self {
         match original {
             Ok(original) => Self {
                 problem: None,
-                text: original.call.is_none().then_some(original.text.as_str()),
+                text: Some(original.text.as_str()).filter(|text| original.call.is_none() && *text != entry.text),
                 call: original.call.as_ref().map(OriginalCallJson::new),
             },
             Err(problem) => {

@@ -211,7 +211,7 @@ impl<'a> SessionLogJson<'a> {
         originals: &'a HashMap<u64, Result<OriginalEntry, OriginalProblem>>,
     ) -> Self {
         let entry = |entry: &'a Entry| EntryJson {
-            original: originals.get(&entry.seq).map(OriginalJson::new),
+            original: originals.get(&entry.seq).map(|original| OriginalJson::new(entry, original)),
             ..EntryJson::new(entry)
         };
         Self {

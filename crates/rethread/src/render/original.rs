@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use rethread_engine::{DiffHunk, DiffKind, DiffSign, FileDiff, OriginalCall, OriginalEntry, OriginalProblem};
-use rethread_model::{Entry, Session, ToolKind, ToolUse};
+use rethread_model::{Entry, Session, ToolKind, ToolUse, counted};
 
 use super::format::{count, number};
 use super::highlighted_diff::{code_line, highlighted_rows};
@@ -83,7 +83,7 @@ impl LogOriginals {
     /// Renders why originals are missing.
     pub(super) fn render_problems(&self, page: &mut TextPage) {
         for (problem, entries) in &self.problems {
-            let entries = count(*entries, if *entries == 1 { "entry" } else { "entries" });
+            let entries = counted(*entries, "entry", "entries");
             page.line(Tone::Warning, &format!("{entries}: {problem}"));
         }
     }
@@ -102,7 +102,7 @@ impl LogOriginals {
         }
         // What an edit changed says more than the agent's note that it did so.
         if call.changes.is_empty() || is_failed {
-            folded(page, Tone::Dim, output);
+            folded(page, Tone::Dim, output, ["│"; 2]);
         }
         true
     }
@@ -111,13 +111,13 @@ impl LogOriginals {
 /// The command and the arguments that do not fit on the line of the call.
 fn arguments(page: &mut TextPage, call: &OriginalCall, tool: &ToolUse) {
     if let Some(command) = call.command.as_deref().filter(|command| *command != tool.target) {
-        folded(page, Tone::Plain, &FoldedText::new(command, SHOWN_ARGUMENT_LINES));
+        folded(page, Tone::Plain, &FoldedText::new(command, SHOWN_ARGUMENT_LINES), ["$", ">"]);
     }
     let is_plain = matches!(tool.kind, Some(ToolKind::Read | ToolKind::Search | ToolKind::Command));
     for argument in call.arguments.iter().filter(|argument| !is_plain && argument.value != tool.target) {
         if argument.value.contains('\n') {
             page.line(Tone::Strong, &format!("{INDENT}{}", sanitize_line(&argument.name)));
-            folded(page, Tone::Plain, &FoldedText::new(&argument.value, SHOWN_ARGUMENT_LINES));
+            folded(page, Tone::Plain, &FoldedText::new(&argument.value, SHOWN_ARGUMENT_LINES), ["│"; 2]);
         } else if argument.value.len() > tool.arguments.len() {
             page.add(Tone::Strong, &format!("{INDENT}{} ", sanitize_line(&argument.name)));
             page.line(Tone::Plain, &code_line(&argument.value, MAX_ROW_CHARS));
@@ -125,15 +125,18 @@ fn arguments(page: &mut TextPage, call: &OriginalCall, tool: &ToolUse) {
     }
 }
 
-fn folded(page: &mut TextPage, tone: Tone, text: &FoldedText) {
-    let line = |page: &mut TextPage, line: &String| {
-        page.add(Tone::Dim, &format!("{INDENT}│ ")).line(tone, &code_line(line, MAX_ROW_CHARS));
-    };
-    text.head.iter().for_each(|one| line(page, one));
+/// A text with a mark before its first line, and one before each of the others.
+fn folded(page: &mut TextPage, tone: Tone, text: &FoldedText, [first, other]: [&str; 2]) {
+    for (at, line) in text.head.iter().enumerate() {
+        let mark = if at == 0 { first } else { other };
+        page.add(Tone::Dim, &format!("{INDENT}{mark} ")).line(tone, &code_line(line, MAX_ROW_CHARS));
+    }
     if text.hidden > 0 {
         page.line(Tone::Dim, &format!("{INDENT}⋮ {} hidden", count(text.hidden, "line")));
     }
-    text.tail.iter().for_each(|one| line(page, one));
+    for line in &text.tail {
+        page.add(Tone::Dim, &format!("{INDENT}{other} ")).line(tone, &code_line(line, MAX_ROW_CHARS));
+    }
 }
 
 fn file_diff(page: &mut TextPage, change: &FileDiff, is_failed: bool, session: &Session) {

@@ -241,7 +241,7 @@ mod tests {
             &["def f(): # '", "    return 'x' + \"y"],
             &["k<def> f(): c<# '>", "    k<return> t<'x'> + t<\"y>"],
         );
-        check("c.sql", &["SELECT a -- b"], &["k<SELECT> a c<-- b>"]);
+        check("c.sql", &["ORDER by a -- b"], &["k<ORDER> k<by> a c<-- b>"]);
         check("notes.md", &["if \"this\" # stays"], &["if \"this\" # stays"]);
         check("Makefile", &["# all"], &["c<# all>"]);
     }

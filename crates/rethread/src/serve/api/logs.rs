@@ -12,7 +12,7 @@ use crate::json::{
     CompactReportJson, EntryOriginalJson, EpisodeListJson, LogPageJson, SessionEventsJson, ThreadContextJson,
 };
 use crate::serve::access::RouteAccess;
-use crate::serve::params::{BoundedNumber, BoundedText, ChoiceParam, LogPosition, ResultLimit, optional_string};
+use crate::serve::params::{BoundedText, ChoiceParam, LogPosition, ResultLimit, optional_string};
 use crate::serve::route::{ApiResult, NoParams};
 use crate::serve::{ApiResponse, Route, ServerState};
 
@@ -111,12 +111,12 @@ fn records(app: &ServerState, id: SessionId, params: RecordsParams) -> ApiResult
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct OriginalParams {
-    /// Position among the entries of the session, as in the log.
-    seq: LogPosition,
+    /// Position among the entries of the session, as in the log; by default the first one.
+    seq: Option<LogPosition>,
 }
 
 fn original(app: &ServerState, id: SessionId, params: OriginalParams) -> ApiResult {
-    let BoundedNumber(seq) = params.seq;
+    let seq = position_value(params.seq).unwrap_or(0);
     ApiResponse::json(&EntryOriginalJson::new(&app.engine.sessions().original(id, seq)?))
 }
 
