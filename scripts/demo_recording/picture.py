@@ -19,7 +19,9 @@ def draw(recording):
     keyframes, bodies = [], []
     for number, screen in enumerate(found):
         keyframes.append(shown_between(f"s{number}", screen.start / seconds, screen.end / seconds))
-        bodies.append(draw_screen(number, screen, seconds, keyframes))
+        # Who wants no motion sees the fullest screen.
+        is_still = len(screen.rows) == rows and not any("still" in body for body in bodies)
+        bodies.append(draw_screen(number, screen, is_still, seconds, keyframes))
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-labelledby="t d">
 <title id="t">rethread demo</title>
 <desc id="d">{escape(describe(found))}</desc>
@@ -27,7 +29,7 @@ def draw(recording):
 text{{font:{SIZE}px ui-monospace,"SF Mono","JetBrains Mono","Cascadia Code",Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace;fill:{INK};white-space:pre}}
 .b{{font-weight:700}}.d{{fill:{DIM}}}
 {colors()}
-.s{{visibility:hidden;animation:{seconds:.1f}s step-end infinite}}.s:first-of-type{{visibility:visible}}
+.s{{visibility:hidden;animation:{seconds:.1f}s step-end infinite}}.still{{visibility:visible}}
 .p{{animation:{seconds:.1f}s step-end infinite}}
 {"".join(keyframes)}
 @media (prefers-reduced-motion:reduce){{.s,.p{{animation:none}}}}
@@ -52,7 +54,7 @@ def describe(found):
     return "A terminal shows: " + "; ".join(titles) + "."
 
 
-def draw_screen(number, screen, seconds, keyframes):
+def draw_screen(number, screen, is_still, seconds, keyframes):
     lines, times = [], {}
     for row_number, row in enumerate(screen.rows):
         y = BAR + EDGE + LINE * row_number + SIZE
@@ -62,7 +64,7 @@ def draw_screen(number, screen, seconds, keyframes):
             name = times.setdefault(piece.time, f"a{number}-{len(times)}")
             lines.append(draw_piece(piece, y, name if piece.time > screen.start else None))
     keyframes.extend(shown_from(name, time / seconds) for time, name in times.items() if time > screen.start)
-    return f'<g class="s" style="animation-name:s{number}">\n{"".join(lines)}</g>\n'
+    return f'<g class="{"s still" if is_still else "s"}" style="animation-name:s{number}">\n{"".join(lines)}</g>\n'
 
 
 def draw_piece(piece, y, animation):
