@@ -101,7 +101,9 @@ impl SessionService<'_> {
             return Ok(());
         };
         if self.engine.environment.reads_only_threads {
-            entries.iter().for_each(|entry| visit(entry, Err(OriginalProblem::OtherMachine)));
+            for entry in entries {
+                visit(entry, Err(OriginalProblem::OtherMachine));
+            }
             return Ok(());
         }
         let number = store.session_number(session.id)?;
@@ -144,7 +146,9 @@ impl SessionService<'_> {
                 read.err().map_or(OriginalProblem::Changed, |error| OriginalProblem::Unreadable(error.to_string()))
             }
         };
-        missing.into_values().for_each(|entry| visit(entry, Err(problem.clone())));
+        for entry in missing.into_values() {
+            visit(entry, Err(problem.clone()));
+        }
     }
 
     fn open_original(

@@ -1,7 +1,6 @@
 //! Puts together what a transcript has about one tool call: its arguments, and what its result recorded.
 
 use rethread_model::{Entry, ToolKind, ToolOutcome, ToolUse};
-use serde_json::Value;
 
 use super::OriginalCall;
 use super::arguments::{argument_changes, command_of, other_arguments};
@@ -14,6 +13,8 @@ pub(super) struct WaitingCall<'a> {
     pub(super) tool: ToolUse,
     /// JSON, or what the model wrote in place of it.
     pub(super) arguments: String,
+    /// The record of an edit: some agents also write its result there.
+    pub(super) record: Vec<u8>,
 }
 
 /// The result of a call, and the record it is in.
@@ -49,13 +50,11 @@ impl WaitingCall<'_> {
             return OriginalCall { hides_secrets: true, ..call };
         }
         let is_edit = tool.kind.is_some_and(ToolKind::changes_files);
-        let record = result.as_ref().filter(|_| is_edit).and_then(|result| serde_json::from_slice(result.record).ok());
-        let record: Value = record.unwrap_or_default();
-        let recorded = recorded_diffs(&record, tool, sink);
-        let changes = match recorded.is_empty() && is_edit {
-            true => argument_changes(&self.arguments, tool, sink),
-            false => recorded,
-        };
+        let records = [result.as_ref().map(|result| result.record), Some(&self.record)];
+        let found = records.into_iter().flatten().map(|record| recorded_diffs(record, tool, sink));
+        let recorded = found.filter(|_| is_edit).find(|diffs| !diffs.is_empty()).unwrap_or_default();
+        let changes =
+            if recorded.is_empty() && is_edit { argument_changes(&self.arguments, tool, sink) } else { recorded };
         OriginalCall {
             command: command_of(&self.arguments, tool).map(|command| sink.redact(command)),
             arguments: other_arguments(&self.arguments, tool, !changes.is_empty(), sink),

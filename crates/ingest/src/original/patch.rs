@@ -43,7 +43,7 @@ impl PatchReader {
             self.start_hunk(line);
         } else if let (Some(name), false) = (starts("--- "), self.is_in_apply_patch()) {
             self.end_hunk();
-            self.old_name = name_of(name).to_owned();
+            name_of(name).clone_into(&mut self.old_name);
         } else if let (Some(name), false) = (starts("+++ "), self.is_in_apply_patch()) {
             self.start_named_file(name_of(name));
         } else if !line.starts_with("***") && self.is_in_apply_patch() {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rethread_model::{Entry, EntryLocation};
+use rethread_model::{Entry, EntryLocation, ToolKind};
 
 use super::OriginalEntry;
 use super::call::{FoundResult, WaitingCall};
@@ -87,7 +87,7 @@ impl<'a, 'v> OriginalSearch<'a, 'v> {
         let mut calls = self.parser.take_calls();
         for entry in here {
             if entry.tool.is_some() {
-                self.waiting.extend(find_call(entry, &events, &mut calls));
+                self.waiting.extend(find_call(entry, record, &events, &mut calls));
             } else if let Some(text) = find_text(entry, &events) {
                 (self.visit)(entry, OriginalEntry { text, call: None });
             }
@@ -113,6 +113,7 @@ impl<'a, 'v> OriginalSearch<'a, 'v> {
 /// The call of an entry among the events of its record.
 fn find_call<'a>(
     entry: &'a Entry,
+    record: &TranscriptLine<'_>,
     events: &[TranscriptEvent],
     calls: &mut Vec<CallArguments>,
 ) -> Option<WaitingCall<'a>> {
@@ -122,7 +123,9 @@ fn find_call<'a>(
     })?;
     let at = calls.iter().position(|call| call.id == entry.native_id);
     let arguments = at.map_or_else(String::new, |at| calls.remove(at).text);
-    Some(WaitingCall { entry, tool, arguments })
+    let is_edit = tool.kind.is_some_and(ToolKind::changes_files);
+    let record = if is_edit { record.bytes.to_vec() } else { Vec::new() };
+    Some(WaitingCall { entry, tool, arguments, record })
 }
 
 /// The text of an entry among the events of its record.

@@ -338,7 +338,7 @@ impl TextSink<'_> {
     }
 
     #[cfg(test)]
-    fn with_defaults<T>(use_it: impl FnOnce(&mut TextSink<'_>) -> T) -> T {
+    pub(crate) fn with_defaults<T>(use_it: impl FnOnce(&mut TextSink<'_>) -> T) -> T {
         Self::with_filter(&TranscriptFilter::default(), use_it)
     }
 

@@ -41,12 +41,17 @@ pub(crate) fn tool_outcome(
     let keeps_output = !sink.filter.omit_tool_outputs && !is_own;
     // A pipe hides the exit code of a command that failed before it. If the line does not reveal the kind of the tool, the
     // assembler drops the error of anything but a command.
-    let may_hide_failure = status == ToolStatus::Ok && kind.is_none_or(|kind| kind == ToolKind::Command);
+    let may_hide_failure = status == ToolStatus::Ok
+        && kind.is_none_or(|kind| kind == ToolKind::Command)
+        // What failed was found when the result was stored.
+        && !sink.reads_originals();
     let trouble = if may_hide_failure { failure_line(&visible_text(&measured)) } else { None };
     let is_cut = measured.bytes > measured.head.len() as u64;
     if status.is_error() || keeps_output {
         measured.head = sink.redact(measured.head);
-        measured.tail = sink.redact(measured.tail);
+        if is_cut || status.is_error() {
+            measured.tail = sink.redact(measured.tail);
+        }
     }
     ToolOutcome {
         status,
@@ -63,9 +68,11 @@ pub(crate) fn tool_outcome(
         lines: measured.lines,
         bytes: measured.bytes,
         // The head was cut before redaction, so its end may contain half a secret and is dropped.
-        output: keeps_output.then(|| match sink.reads_originals() {
-            true => whole_output(&measured, is_cut),
-            false => measured.head[..measured.head.floor_char_boundary(MAX_OUTPUT_BYTES)].to_owned(),
+        output: keeps_output.then(|| {
+            if sink.reads_originals() {
+                return whole_output(&measured, is_cut);
+            }
+            measured.head[..measured.head.floor_char_boundary(MAX_OUTPUT_BYTES)].to_owned()
         }),
     }
 }
