@@ -70,6 +70,14 @@ pub enum EngineError {
     /// A reference that begins the ids of sessions, but is too short.
     #[error("{0:?} is too short for an id: use at least 4 characters")]
     ShortReference(String),
+    /// An entry that the session does not have.
+    #[error("session {session} has no entry {seq}")]
+    UnknownEntry {
+        /// The session.
+        session: SessionId,
+        /// The position among its entries.
+        seq: u64,
+    },
     /// A citation of a line that the transcript does not have.
     #[error("session {session} has no line {line}: its last line is {last}")]
     UnknownLine {

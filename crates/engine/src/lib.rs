@@ -101,6 +101,9 @@ pub use reports::{
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
 pub use rethread_ingest::agents::{AgentFormat, Reads, Retention, format_of};
 pub use rethread_ingest::source::{LiveStatus, SourceConfig};
+pub use rethread_ingest::{
+    DiffHunk, DiffKind, DiffRow, DiffSign, FileDiff, OriginalArgument, OriginalCall, OriginalEntry,
+};
 pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
 pub use rethread_recall::{
     ActivityBlock, AnswerItem, AnswerSentence, Citation, CommandStats, Confidence, Decision, EntityGraph, FactSource,
@@ -128,9 +131,9 @@ pub use services::{
     ReportService, SearchService, ServerService, SessionService, SyncService, ThreadService, TurnService,
 };
 pub use sessions::{
-    Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EpisodeText, ListRange, ListedSession, LogProfile,
-    ProjectFilter, SessionListRequest, SessionLog, SessionPage, SessionPageRequest, ShowRequest, StateCounts, Timeline,
-    TimelineEpisode, TimelineRequest,
+    Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EntryOriginal, EpisodeText, ListRange, ListedSession,
+    LogProfile, OriginalProblem, ProjectFilter, SessionListRequest, SessionLog, SessionPage, SessionPageRequest,
+    ShowRequest, StateCounts, Timeline, TimelineEpisode, TimelineRequest,
 };
 pub use sync::{
     AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, UnreadTranscript, UnsyncedContent,

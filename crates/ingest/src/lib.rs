@@ -19,6 +19,7 @@ pub mod agents;
 mod assemble;
 pub mod facts;
 mod filter;
+mod original;
 mod parse;
 mod redact;
 pub mod source;
@@ -28,6 +29,9 @@ pub use assemble::{
     blocked_keys, queued_prompt_key, rebuild_episodes, state_texts, subagent_conversation, title_key,
 };
 pub use filter::TranscriptFilter;
+pub use original::{
+    DiffHunk, DiffKind, DiffRow, DiffSign, FileDiff, OriginalArgument, OriginalCall, OriginalEntry, read_originals,
+};
 pub use parse::{
     CallTarget, EventBody, EventScope, ParsedLine, PromptDelivery, PromptOrigin, QueueStep, SessionHeader, ShellReport,
     TitleRank, TranscriptEvent, TranscriptParser, UndoStep, is_machine_prompt, is_own_tool, tool_kind, typed_text,

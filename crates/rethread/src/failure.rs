@@ -302,7 +302,7 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         }
         EngineError::SpoolBusy(_) => (FailureKind::StoreLocked, Some("try again in a moment")),
         EngineError::SharedHome { .. } => (FailureKind::HomeUnusable, Some(SHARED_HOME_HINT)),
-        EngineError::PathNotFound(_) => (FailureKind::NotFound, None),
+        EngineError::PathNotFound(_) | EngineError::UnknownEntry { .. } => (FailureKind::NotFound, None),
         EngineError::UnknownReference(_) | EngineError::SimilarReference { .. } => (
             FailureKind::UnknownReference,
             Some("run `rethread sessions --all-projects` to see all sessions, or `rethread sync` to read new ones"),

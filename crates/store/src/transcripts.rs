@@ -1,5 +1,8 @@
 //! Transcript files and how far each was read.
 
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
 use rethread_model::Agent;
 
 use crate::sql::{Row, SqlValue, values};
@@ -69,6 +72,31 @@ impl ReadStore {
     /// The transcripts of a session, in the order in which they were first read.
     pub fn session_transcripts(&self, session: SessionNumber) -> Result<Vec<TranscriptRow>, StoreError> {
         self.select_transcripts("session = ?2", values![session])
+    }
+
+    /// The transcript with that number.
+    pub fn transcript_by_number(&self, number: TranscriptNumber) -> Result<Option<TranscriptRow>, StoreError> {
+        Ok(self.select_transcripts("number = ?2", values![number])?.pop())
+    }
+
+    /// The transcripts that entries of a session are in, by the entries' `seq`. Entries that are no longer in one, because
+    /// an agent rewrote it, are left out.
+    pub fn entry_transcripts(
+        &self,
+        session: SessionNumber,
+        seqs: RangeInclusive<u64>,
+    ) -> Result<HashMap<u64, TranscriptNumber>, StoreError> {
+        let mut found = HashMap::new();
+        self.sql.each(
+            "SELECT seq, transcript FROM entry WHERE space = ?1 AND session = ?2 AND seq BETWEEN ?3 AND ?4
+             AND transcript IS NOT NULL AND NOT is_superseded",
+            values![session, *seqs.start(), *seqs.end()],
+            |row| {
+                found.insert(row.u64("seq")?, TranscriptNumber(row.int("transcript")?));
+                Ok::<_, StoreError>(())
+            },
+        )?;
+        Ok(found)
     }
 
     fn select_transcripts(&self, condition: &str, values: &[SqlValue<'_>]) -> Result<Vec<TranscriptRow>, StoreError> {

@@ -2,6 +2,7 @@
 
 mod board;
 mod episodes;
+mod originals;
 mod page;
 mod resolve;
 mod show;
@@ -19,6 +20,7 @@ use crate::{EngineError, SessionService};
 
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use episodes::EpisodeText;
+pub use originals::{EntryOriginal, OriginalProblem};
 pub(crate) use page::changed_files;
 pub use page::{ChangedFile, SessionPage, SessionPageRequest};
 pub(crate) use resolve::{number_of, stored_session};

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rethread_engine::{ListedSession, LogProfile, SessionListRequest, ShowRequest, SyncRequest};
+use rethread_engine::{
+    Engine, ListedSession, LogProfile, OriginalEntry, OriginalProblem, SessionListRequest, ShowRequest, SyncRequest,
+};
 use rethread_ingest::agents::made_up::create_database;
-use rethread_model::{Agent, INJECTION_TAG, SessionCounts, SessionKind, Tokens, ToolOutcome};
+use rethread_model::{Agent, Entry, INJECTION_TAG, SessionCounts, SessionKind, Tokens, ToolOutcome, one_line};
 use rethread_testing::TestHome;
 
 /// A case in `expected.json` of an agent's fixtures.
@@ -160,6 +162,56 @@ fn our_own_text_is_never_read_back() {
         }
         assert!(planted > 0, "{agent}: no fixture has our text");
     }
+}
+
+#[test]
+fn every_entry_can_be_read_again_from_its_transcript() {
+    let mut wrong = Vec::new();
+    for agent in Agent::ALL {
+        let folder = fixture_folder(agent);
+        for case in expected_sessions(agent, &folder) {
+            let home = TestHome::new();
+            let context = format!("{agent}: {}", case.transcript);
+            store(&home, &folder.join(&case.transcript), &case.path);
+            case.beside.iter().for_each(|(name, path)| store(&home, &folder.join(name), path));
+            let only = [("intake.agents", agent.as_str())];
+            let engine = if agent == Agent::Native { home.engine() } else { home.engine_with(&only) };
+            engine
+                .sync()
+                .run(&SyncRequest::default(), &mut |_| {})
+                .unwrap_or_else(|error| panic!("{context}: {error}"));
+            wrong.extend(unread_entries(&engine).into_iter().map(|entry| format!("{context}: {entry}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The entries of all sessions that are not the same in their transcripts.
+fn unread_entries(engine: &Engine) -> Vec<String> {
+    let all = SessionListRequest { include_children: true, include_empty: true, ..SessionListRequest::default() };
+    let everything = ShowRequest { profile: LogProfile::Full, ..ShowRequest::default() };
+    let mut wrong = Vec::new();
+    for listed in engine.sessions().list(&all).unwrap_or_default() {
+        let log = engine.sessions().show(&listed.session.id.to_string(), everything);
+        let entries = log.map(|log| log.entries).unwrap_or_default();
+        let mut visit = |entry: &Entry, original: Result<OriginalEntry, OriginalProblem>| {
+            let is_same = match (&original, &entry.tool) {
+                (Ok(OriginalEntry { call: Some(call), .. }), Some(tool)) => call.has_result == tool.outcome.is_some(),
+                // What a program wrote is stored as one line.
+                (Ok(original), None) => {
+                    let start: String = one_line(&entry.text).chars().take(200).collect();
+                    one_line(&original.text).starts_with(&start)
+                }
+                _ => false,
+            };
+            let shown = format!("{original:?}");
+            if !is_same || shown.contains(PLANTED) || shown.contains(INJECTION_TAG) {
+                wrong.push(format!("line {} {:?} {:?}: {shown}", entry.location.line, entry.kind, entry.text));
+            }
+        };
+        engine.sessions().originals(&listed.session, &entries, &mut visit).unwrap_or_default();
+    }
+    wrong
 }
 
 fn expected_sessions(agent: Agent, folder: &Path) -> Vec<ExpectedSession> {

@@ -35,6 +35,7 @@ mod machine_text;
 mod members;
 mod names;
 mod notes;
+mod originals;
 mod pi_hook;
 mod project_sessions;
 mod prompt_questions;

@@ -1,11 +1,14 @@
 //! Message content: text or a list of blocks. Tool results are measured, not copied.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::lenient::{LenientBool, LenientObject, LenientText, ignore_other};
@@ -15,8 +18,34 @@ use super::own_text::{is_tool_output, without_own_text};
 const HEAD_BYTES: usize = 2048;
 /// Bytes kept from the end of a tool result: builds and tests report failures last, some agents the exit code.
 const TAIL_BYTES: usize = 1536;
+/// Bytes kept from the start and the end of a result that is read again for its text.
+const WHOLE_BYTES: KeptBytes = KeptBytes { head: 768 << 10, tail: 256 << 10 };
 /// Number of keys listed in the summary of an object result.
 const MAX_KEYS: usize = 5;
+
+/// How much is kept of a tool result.
+#[derive(Clone, Copy)]
+struct KeptBytes {
+    head: usize,
+    tail: usize,
+}
+
+thread_local! {
+    // A limit cannot be passed to a result that is deserialized inside an agent's own types.
+    static KEPT_BYTES: Cell<KeptBytes> = const { Cell::new(KeptBytes { head: HEAD_BYTES, tail: TAIL_BYTES }) };
+}
+
+/// Keeps tool results whole while `read` runs, up to 1 MiB of each.
+pub(crate) fn with_whole_results<T>(read: impl FnOnce() -> T) -> T {
+    struct Restore(KeptBytes);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            KEPT_BYTES.set(self.0);
+        }
+    }
+    let _restore = Restore(KEPT_BYTES.replace(WHOLE_BYTES));
+    read()
+}
 
 /// Message content. Always a list of blocks; a bare string becomes one text block.
 #[derive(Debug, Default)]
@@ -82,7 +111,8 @@ impl MeasuredResult {
         self.bytes += text.len() as u64;
         let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
         self.lines += newlines + u64::from(!text.is_empty() && !text.ends_with('\n'));
-        let free_bytes = HEAD_BYTES.saturating_sub(self.head.len());
+        let kept = KEPT_BYTES.get();
+        let free_bytes = kept.head.saturating_sub(self.head.len());
         if free_bytes > 0 {
             if !self.head.is_empty() {
                 self.head.push('\n');
@@ -90,7 +120,7 @@ impl MeasuredResult {
             self.head.push_str(&text[..text.floor_char_boundary(free_bytes)]);
         }
         self.tail.clear();
-        self.tail.push_str(&text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES))..]);
+        self.tail.push_str(&text[text.ceil_char_boundary(text.len().saturating_sub(kept.tail))..]);
     }
 }
 
@@ -143,7 +173,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ContentElement<'a> {
                 Ok(ContentElement(MessageBlock::from_text(LenientText(Some(text.to_owned().into())))))
             }
             fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<ContentElement<'a>, A::Error> {
-                MessageBlock::deserialize(serde::de::value::MapAccessDeserializer::new(object)).map(ContentElement)
+                MessageBlock::deserialize(MapAccessDeserializer::new(object)).map(ContentElement)
             }
             ignore_other!('de, ContentElement<'a>, bool, numbers, null, list);
         }
@@ -183,7 +213,7 @@ impl<'de> Visitor<'de> for MeasureVisitor {
                 whole.is_own |= text.is_own;
                 whole.bytes += text.bytes;
                 whole.lines += text.lines;
-                if whole.head.len() < HEAD_BYTES {
+                if whole.head.len() < KEPT_BYTES.get().head {
                     if !whole.head.is_empty() {
                         whole.head.push('\n');
                     }
@@ -198,6 +228,18 @@ impl<'de> Visitor<'de> for MeasureVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<MeasuredResult, A::Error> {
+        let limit = KEPT_BYTES.get().head;
+        if limit > HEAD_BYTES {
+            let object = Value::deserialize(MapAccessDeserializer::new(object))?;
+            let keys = object.as_object().into_iter().flat_map(|object| object.keys()).take(MAX_KEYS).cloned();
+            let text = serde_json::to_string_pretty(&object).unwrap_or_default();
+            let head = text[..text.floor_char_boundary(limit)].to_owned();
+            return Ok(MeasuredResult {
+                shape: ResultShape::Object(keys.collect()),
+                head,
+                ..MeasuredResult::default()
+            });
+        }
         let mut keys = Vec::new();
         while let Some((key, IgnoredAny)) = object.next_entry::<String, _>()? {
             if keys.len() < MAX_KEYS {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rethread_model::thread::without_inline_reasoning;
-use rethread_model::{EntryKind, EntryLocation, Timestamp, clip, one_line};
+use rethread_model::{EntryKind, EntryLocation, Timestamp};
 use serde_json::value::RawValue;
 
 use super::content::{ChatToolCall, MessageBlock};
@@ -102,9 +102,8 @@ impl EventBuilder {
 
     /// Adds text that a program put into the conversation, shortened to one line.
     pub(crate) fn add_injected(&mut self, text: &str, sink: &mut TextSink<'_>) {
-        // Redact before cutting: half a key would not match the rules.
-        let text = sink.redact(one_line(&without_own_text(text)));
-        self.add_text(EntryKind::Injected, clip(&text, MAX_INJECTED_CHARS).into_owned(), None, sink);
+        let text = sink.machine_line(&without_own_text(text));
+        self.add_text(EntryKind::Injected, text, None, sink);
     }
 
     pub(crate) fn add_text_with_delivery(
@@ -179,6 +178,7 @@ impl EventBuilder {
             tool.paths = tool.paths.iter().map(|path| sink.redact(absolute_path(work_dir, path))).collect();
         }
         let id = id.non_empty().map_or_else(|| self.next_id(), Into::into);
+        sink.keep_call(&id, name, input);
         self.push(EventBody::ToolCall { id, message_id: Some(message.to_owned()), tool });
     }
 

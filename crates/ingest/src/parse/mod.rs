@@ -20,17 +20,21 @@ mod tool_arguments;
 pub(crate) mod user_shell;
 pub(crate) mod user_text;
 
-pub(crate) use change::describe_change;
+pub(crate) use change::{FoundChange, describe_change, is_secret_file, is_unified_diff, visit_changes};
 pub use machine_text::is_machine_prompt;
 pub use shell_report::ShellReport;
+use tool::argument_text;
 pub(crate) use tool::describe_tool;
 pub use tool::{is_own_tool, tool_kind};
+pub(crate) use tool_arguments::CONTENT_KEYS;
 pub use tool_arguments::CallTarget;
 pub use user_text::typed_text;
 
 use std::borrow::Cow;
 
-use rethread_model::{EntryKind, EntryLocation, Timestamp, Tokens, ToolOutcome, ToolUse};
+use rethread_model::{EntryKind, EntryLocation, Timestamp, Tokens, ToolOutcome, ToolUse, clip, one_line};
+
+use serde_json::value::RawValue;
 
 use crate::agents::{Layout, ParseRecord};
 use crate::{RedactionFindings, Redactor, TranscriptFilter};
@@ -290,6 +294,17 @@ pub(crate) struct TextSink<'a> {
     pub(crate) filter: &'a TranscriptFilter,
     redactor: &'a Redactor,
     findings: RedactionFindings,
+    /// The calls as they were written, while a transcript is read again for what was not stored.
+    originals: Option<Vec<CallArguments>>,
+}
+
+/// A tool call as the model wrote it. Neither redacted nor shortened: not to be stored.
+#[derive(Debug)]
+pub(crate) struct CallArguments {
+    /// The agent's id of the call.
+    pub(crate) id: String,
+    /// The arguments: JSON, or in rare cases a plain text such as a patch.
+    pub(crate) text: String,
 }
 
 impl TextSink<'_> {
@@ -300,25 +315,64 @@ impl TextSink<'_> {
         }
     }
 
+    /// Text that a program put into the conversation: one line of it, unless originals are read.
+    pub(crate) fn machine_line(&mut self, text: &str) -> String {
+        if self.originals.is_some() {
+            return self.redact(text.to_owned());
+        }
+        // Redact before cutting: half a key would not match the rules.
+        clip(&self.redact(one_line(text)), event_builder::MAX_INJECTED_CHARS).into_owned()
+    }
+
+    /// Keeps a call as it was written, if originals are read.
+    pub(crate) fn keep_call(&mut self, id: &str, name: &str, input: Option<&RawValue>) {
+        // Queries to our own tools are shown nowhere.
+        if let Some(calls) = self.originals.as_mut().filter(|_| !is_own_tool(name)) {
+            calls.push(CallArguments { id: id.to_owned(), text: argument_text(input).into_owned() });
+        }
+    }
+
+    /// Whether texts are wanted as they were written.
+    pub(crate) fn reads_originals(&self) -> bool {
+        self.originals.is_some()
+    }
+
     #[cfg(test)]
-    fn with_defaults<T>(use_it: impl FnOnce(&mut TextSink<'_>) -> T) -> T {
+    pub(crate) fn with_defaults<T>(use_it: impl FnOnce(&mut TextSink<'_>) -> T) -> T {
         Self::with_filter(&TranscriptFilter::default(), use_it)
     }
 
     #[cfg(test)]
     fn with_filter<T>(filter: &TranscriptFilter, use_it: impl FnOnce(&mut TextSink<'_>) -> T) -> T {
         let redactor = Redactor::new();
-        use_it(&mut TextSink { filter, redactor: &redactor, findings: RedactionFindings::default() })
+        use_it(&mut TextSink { filter, redactor: &redactor, findings: RedactionFindings::default(), originals: None })
     }
 }
 
 impl<'a> TranscriptParser<'a> {
     /// A parser for transcripts of one layout.
     pub fn new(layout: &Layout, filter: &'a TranscriptFilter, redactor: &'a Redactor) -> Self {
-        let sink = TextSink { filter, redactor, findings: RedactionFindings::default() };
+        let sink = TextSink { filter, redactor, findings: RedactionFindings::default(), originals: None };
         let location = EntryLocation::default();
         let context = ParseContext { location, sink, last_workspace: (None, None), header: None, problem: None };
         Self { parse: layout.parse, context }
+    }
+
+    /// A parser that also keeps calls as they were written, and does not shorten texts.
+    pub(crate) fn for_originals(layout: &Layout, filter: &'a TranscriptFilter, redactor: &'a Redactor) -> Self {
+        let mut parser = Self::new(layout, filter, redactor);
+        parser.context.sink.originals = Some(Vec::new());
+        parser
+    }
+
+    /// Takes the calls of the lines since the last time.
+    pub(crate) fn take_calls(&mut self) -> Vec<CallArguments> {
+        self.context.sink.originals.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// What redacts the texts of this parser.
+    pub(crate) fn sink(&mut self) -> &mut TextSink<'a> {
+        &mut self.context.sink
     }
 
     /// The events of a header. Later records are parsed with it at hand.

@@ -41,11 +41,17 @@ pub(crate) fn tool_outcome(
     let keeps_output = !sink.filter.omit_tool_outputs && !is_own;
     // A pipe hides the exit code of a command that failed before it. If the line does not reveal the kind of the tool, the
     // assembler drops the error of anything but a command.
-    let may_hide_failure = status == ToolStatus::Ok && kind.is_none_or(|kind| kind == ToolKind::Command);
+    let may_hide_failure = status == ToolStatus::Ok
+        && kind.is_none_or(|kind| kind == ToolKind::Command)
+        // What failed was found when the result was stored.
+        && !sink.reads_originals();
     let trouble = if may_hide_failure { failure_line(&visible_text(&measured)) } else { None };
+    let is_cut = measured.bytes > measured.head.len() as u64;
     if status.is_error() || keeps_output {
         measured.head = sink.redact(measured.head);
-        measured.tail = sink.redact(measured.tail);
+        if is_cut || status.is_error() {
+            measured.tail = sink.redact(measured.tail);
+        }
     }
     ToolOutcome {
         status,
@@ -62,7 +68,12 @@ pub(crate) fn tool_outcome(
         lines: measured.lines,
         bytes: measured.bytes,
         // The head was cut before redaction, so its end may contain half a secret and is dropped.
-        output: keeps_output.then(|| measured.head[..measured.head.floor_char_boundary(MAX_OUTPUT_BYTES)].to_owned()),
+        output: keeps_output.then(|| {
+            if sink.reads_originals() {
+                return whole_output(&measured, is_cut);
+            }
+            measured.head[..measured.head.floor_char_boundary(MAX_OUTPUT_BYTES)].to_owned()
+        }),
     }
 }
 
@@ -135,6 +146,17 @@ fn is_moved_to_background(head: &str) -> bool {
     ["Command running in background with ID", "Command was manually backgrounded", "Command did not complete within"]
         .iter()
         .any(|start| head.starts_with(start))
+}
+
+/// The whole output; of a very long one start and end, in whole lines, with a note between them.
+fn whole_output(measured: &MeasuredResult, is_cut: bool) -> String {
+    if !is_cut {
+        return measured.head.clone();
+    }
+    let head = measured.head.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let tail = measured.tail.split_once('\n').map_or("", |(_, rest)| rest);
+    let hidden = measured.bytes.saturating_sub((head.len() + tail.len()) as u64);
+    format!("{head}\n[… {} of {} not shown …]\n{tail}", format_bytes(hidden), format_bytes(measured.bytes))
 }
 
 /// The known part of a result's text: its head, plus its tail if the head does not include it.

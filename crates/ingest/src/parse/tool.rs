@@ -1,5 +1,7 @@
 //! Normalizes any agent's tool call: kind, primary argument, paths, shortened arguments.
 
+use std::borrow::Cow;
+
 use rethread_model::{ToolKind, ToolUse, clip, first_line, one_line};
 use serde_json::value::RawValue;
 
@@ -211,10 +213,8 @@ const COMMAND_OPERATIONS: &[&str] = &[
 pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink<'_>) -> ToolUse {
     // Queries to our own tools are not stored; otherwise the next search would find them.
     let input = input.filter(|_| !is_own_tool(name));
-    // Some agents store the arguments as the model wrote them: JSON in a string.
-    let quoted: Option<String> =
-        input.filter(|raw| raw.get().starts_with('"')).and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let text = quoted.as_deref().or(input.map(RawValue::get)).unwrap_or_default();
+    let text = &*argument_text(input);
+    let quoted = input.filter(|raw| raw.get().starts_with('"')).map(|_| text);
     let arguments: ToolArguments<'_> = serde_json::from_str(text).unwrap_or_default();
     let kind = match tool_kind(name) {
         // A combined tool selects its operation with an argument.
@@ -222,7 +222,7 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
         kind => kind,
     };
     let primary = arguments.primary(kind);
-    let paths = arguments.paths(quoted.as_deref());
+    let paths = arguments.paths(quoted);
     let first_path = || paths.first().cloned().filter(|_| kind.changes_files() || kind == ToolKind::Read);
     let task = || arguments.delegated_task().filter(|_| kind == ToolKind::Agent);
     let target = primary.and_then(|key| arguments.text(key)).or_else(task).or_else(first_path).unwrap_or_default();
@@ -263,6 +263,13 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink
         tool.target.clear();
     }
     tool
+}
+
+/// The arguments of a call. Some agents store them as the model wrote them: JSON in a string.
+pub(super) fn argument_text(input: Option<&RawValue>) -> Cow<'_, str> {
+    let raw = input.map(RawValue::get).unwrap_or_default();
+    let quoted: Option<String> = raw.starts_with('"').then(|| serde_json::from_str(raw).ok()).flatten();
+    quoted.map_or(Cow::Borrowed(raw), Cow::Owned)
 }
 
 /// Adds the names that the written code declares, so that a search for a symbol finds who changed it.

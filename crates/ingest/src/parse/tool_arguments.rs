@@ -57,7 +57,7 @@ const TARGET_KEYS: &[&str] = &[
     "search_term",
 ];
 /// Names of arguments that contain file contents. The beginning of any other argument is stored.
-const CONTENT_KEYS: &[&str] = &[
+pub(crate) const CONTENT_KEYS: &[&str] = &[
     "content",
     "contents",
     "old_string",

@@ -44,6 +44,11 @@ pub struct TranscriptLine<'a> {
 }
 
 impl TranscriptLine<'_> {
+    /// Whether long texts of the line are cut, because it is so long.
+    pub(crate) fn is_truncated(&self) -> bool {
+        self.location.length > LONG_LINE as u64
+    }
+
     /// Offset of the byte after the line.
     pub fn end(&self) -> u64 {
         self.location.offset + self.location.length + u64::from(self.has_newline)

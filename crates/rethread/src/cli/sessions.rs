@@ -37,10 +37,10 @@ pub(crate) struct ShowArgs {
     /// Session: ID or its start or end, alias, name, or words from its name; or a citation REF:LINE
     #[arg(value_name = "REF")]
     pub(crate) reference: String,
-    /// Show the last N entries [default: 50]
-    #[arg(long, value_name = "N", conflicts_with = "full")]
+    /// Show the last N entries, or N around a citation [default: 50, or 20 around a citation]
+    #[arg(long, value_name = "N")]
     pub(crate) lines: Option<u64>,
-    /// Show all entries
+    /// Show all entries (or those of --lines), with diffs and command output read from the transcript
     #[arg(long)]
     pub(crate) full: bool,
     /// Set the detail: messages only, messages and tool calls, or everything stored

@@ -22,6 +22,9 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
+    /// Keep the home of the demo in DIR, which must be new or empty, to try more commands
+    #[arg(long, value_name = "DIR", conflicts_with = "into")]
+    pub(crate) keep: Option<PathBuf>,
     /// Write the demo transcripts into DIR, which must be empty, instead of playing the demo
     #[arg(long, value_name = "DIR", hide = true)]
     pub(crate) into: Option<PathBuf>,

@@ -1,17 +1,24 @@
 //! `show`: prints the entries of one session.
 
-use rethread_engine::{EngineError, ShowRequest};
+use std::collections::HashMap;
+
+use rethread_engine::{Engine, EngineError, OriginalEntry, OriginalProblem, SessionLog, ShowRequest};
+use rethread_model::Entry;
 
 use super::{CommandContext, Exit};
 use crate::cli::sessions::ShowArgs;
 use crate::failure::Failure;
 use crate::json::{EpisodeListJson, SessionEventsJson, SessionLogJson};
-use crate::render::{self, LogView, Tone};
+use crate::render::{self, LogOriginals, LogView, Tone};
 
 /// Entries shown by default (E000-07).
 const DEFAULT_LINES: u64 = 50;
 /// Entries shown around a citation by default.
 const LINES_AROUND: u64 = 20;
+/// Bytes of originals in one JSON object.
+const MAX_JSON_BYTES: usize = 64 << 20;
+
+type OriginalsBySeq = HashMap<u64, Result<OriginalEntry, OriginalProblem>>;
 
 pub(crate) fn run(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Failure> {
     if args.episodes {
@@ -37,15 +44,34 @@ pub(crate) fn run(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Fai
     }
     let exit = if log.entries.is_empty() { Exit::Nothing } else { Exit::Done };
     if args.json.json {
-        context.printer.json(&SessionLogJson::new(&log))?;
+        let originals = if args.full { originals_for_json(&engine, &log)? } else { HashMap::new() };
+        context.printer.json(&SessionLogJson::new(&log, &originals))?;
     } else if exit == Exit::Nothing {
         print_line(context, "No activity found.")?;
     } else {
         let mut page = context.printer.page();
-        render::show(&mut page, &log, &LogView { zone: &context.zone, profile: args.profile });
+        let mut originals = LogOriginals::unfolding(log.cited_line);
+        if args.full {
+            let mut add = |entry: &Entry, original| originals.add(entry, original);
+            engine.sessions().originals(&log.listed.session, &log.entries, &mut add)?;
+        }
+        let view = LogView { zone: &context.zone, profile: args.profile, originals: &originals };
+        render::show(&mut page, &log, &view);
         context.printer.answer(&page)?;
     }
     Ok(exit)
+}
+
+/// What the transcripts have about the entries. A session can have gigabytes, so that not all of it may fit.
+fn originals_for_json(engine: &Engine, log: &SessionLog) -> Result<OriginalsBySeq, Failure> {
+    let (mut found, mut bytes) = (HashMap::new(), 0);
+    let mut add = |entry: &Entry, original: Result<OriginalEntry, OriginalProblem>| {
+        bytes += original.as_ref().map_or(0, OriginalEntry::size);
+        let original = if bytes > MAX_JSON_BYTES { Err(OriginalProblem::TooLarge) } else { original };
+        found.insert(entry.seq, original);
+    };
+    engine.sessions().originals(&log.listed.session, &log.entries, &mut add)?;
+    Ok(found)
 }
 
 fn max_entries(args: &ShowArgs) -> u64 {

@@ -16,6 +16,17 @@ pub(super) struct ClaudeCodeTranscript {
     last_id: Option<String>,
 }
 
+/// An edit of the demo.
+pub(super) struct DemoEdit {
+    pub(super) path: &'static str,
+    /// Line of the first of the lines around it.
+    pub(super) line: u64,
+    /// The lines before and after it.
+    pub(super) around: [&'static str; 2],
+    pub(super) old: &'static str,
+    pub(super) new: &'static str,
+}
+
 impl ClaudeCodeTranscript {
     pub(super) fn new(session: &'static str, cwd: &'static str) -> Self {
         let (branch, model, cache_read_tokens) = ("main", "claude-opus-4-6", 18_400);
@@ -67,6 +78,20 @@ impl ClaudeCodeTranscript {
 
     pub(super) fn tool_error(&mut self, id: &str, output: &str) -> &mut Self {
         self.push_tool_result(&json!({"type": "tool_result", "tool_use_id": id, "content": output, "is_error": true}))
+    }
+
+    /// An edit and its result.
+    pub(super) fn edit(&mut self, id: &str, edit: &DemoEdit) -> &mut Self {
+        let input = json!({"file_path": edit.path, "old_string": edit.old, "new_string": edit.new});
+        self.tool_call(id, "Edit", &input);
+        let marked = |mark: &str, text: &str| text.lines().map(|line| format!("{mark}{line}")).collect::<Vec<_>>();
+        let [before, after] = edit.around;
+        let lines = [marked(" ", before), marked("-", edit.old), marked("+", edit.new), marked(" ", after)].concat();
+        let hunk = json!({"oldStart": edit.line, "newStart": edit.line, "lines": lines});
+        let output = format!("The file {} has been updated.", edit.path);
+        let block = json!({"type": "tool_result", "tool_use_id": id, "content": output});
+        let result = json!({"filePath": edit.path, "structuredPatch": [hunk]});
+        self.push_line("user", json!({"message": {"role": "user", "content": [block]}, "toolUseResult": result}))
     }
 
     pub(super) fn text(&self) -> String {

@@ -3,11 +3,30 @@
 use rethread_model::Timestamp;
 use serde_json::json;
 
+use super::claude_code::DemoEdit;
 use super::{claude_code, pi};
 
 const PROJECT: &str = "/home/dev/shop";
 const CLAUDE_SESSION: &str = "5f0c2a9e-8d41-4b7a-9c63-2e1d7f4a8b05";
 const PI_SESSION: &str = "c41b7d20-6e9f-4a35-8b12-90d3e5f7a6c8";
+
+const ROUND_ONCE: DemoEdit = DemoEdit {
+    path: "/home/dev/shop/src/cart.rs",
+    line: 11,
+    around: ["/// The total of the cart, in cents.\npub fn total(lines: &[Line], rate: f64) -> i64 {", "}"],
+    old: "    lines.iter().map(|line| round_cents(line.price * rate)).sum()",
+    new: "    // Rounded once: rounding each line adds up to a cent too much.\n    let sum: f64 = lines.iter().map(|line| line.price).sum();\n    round_cents(sum * rate)",
+};
+const KEEP_INVOICES: DemoEdit = DemoEdit {
+    path: "/home/dev/shop/src/invoice.rs",
+    line: 76,
+    around: ["", "    round_cents(line.price * rate)\n}"],
+    old: "fn line_total(line: &Line, rate: f64) -> i64 {",
+    new: "// Rounds per line on purpose: invoices already sent must stay as they are.\nfn line_total(line: &Line, rate: f64) -> i64 {",
+};
+const CART_CODE: &str = "//! The cart.\n\nuse crate::money::round_cents;\n\n/// A line of the order.\npub struct Line {\n    pub item: ItemId,\n    pub price: f64,\n}\n\n/// The total of the cart, in cents.\npub fn total(lines: &[Line], rate: f64) -> i64 {\n    lines.iter().map(|line| round_cents(line.price * rate)).sum()\n}\n";
+const COUPON_CODE: &str = "//! Coupon codes.\n\npub struct Coupon {\n    code: String,\n    valid_until: Date,\n    is_used: bool,\n}\n\nimpl Coupon {\n    pub fn is_valid(&self, today: Date) -> bool {\n        !self.is_used && today <= self.valid_until\n    }\n}\n";
+const COUPON_TEST: &str = "use shop::coupon::redeem as take;\n\n#[test]\nfn a_coupon_is_taken_only_once() {\n    assert_eq!(take(\"SPRING\"), Ok(500));\n    assert_eq!(take(\"SPRING\"), Err(Used));\n}\n";
 
 /// All transcripts: path relative to the home directory, and content.
 pub(super) fn transcripts(now: Timestamp) -> Vec<(String, String)> {
@@ -47,7 +66,7 @@ fn discount_session(before: &dyn Fn(i64, i64) -> Timestamp) -> String {
     log.set_time(before(13, 31))
         .assistant_message("It rounds each line of the order, so the errors add up. Where else does that happen?");
     log.tool_call("toolu_01B", "Read", &json!({"file_path": "/home/dev/shop/src/cart.rs"}));
-    log.set_time(before(13, 32)).tool_success("toolu_01B", &"fn total() {}\n".repeat(48));
+    log.set_time(before(13, 32)).tool_success("toolu_01B", CART_CODE);
     log.tool_call(
         "toolu_01C",
         "Task",
@@ -57,18 +76,10 @@ fn discount_session(before: &dyn Fn(i64, i64) -> Timestamp) -> String {
             "subagent_type": "Explore"
         }),
     );
-    log.set_time(before(11, 4)).tool_success("toolu_01C", "src/cart.rs:31 and src/invoice.rs:77 round per line.");
+    log.set_time(before(11, 4)).tool_success("toolu_01C", "src/cart.rs:13 and src/invoice.rs:77 round per line.");
     log.set_time(before(10, 40));
-    log.tool_call(
-        "toolu_01D",
-        "Edit",
-        &json!({
-            "file_path": "/home/dev/shop/src/cart.rs",
-            "old_string": "lines.iter().map(|line| round_cents(line.price * rate)).sum()",
-            "new_string": "round_cents(lines.iter().map(|line| line.price).sum::<f64>() * rate)"
-        }),
-    );
-    log.set_time(before(10, 41)).tool_success("toolu_01D", "The file /home/dev/shop/src/cart.rs has been updated.");
+    log.edit("toolu_01D", &ROUND_ONCE);
+    log.set_time(before(10, 41));
     log.tool_call(
         "toolu_01E",
         "Bash",
@@ -81,16 +92,7 @@ fn discount_session(before: &dyn Fn(i64, i64) -> Timestamp) -> String {
     );
     log.set_time(before(4, 0)).user_message("Good. Leave invoices as they are, and say why in a comment there.");
     log.set_time(before(4, 20));
-    log.tool_call(
-        "toolu_01F",
-        "Edit",
-        &json!({
-            "file_path": "/home/dev/shop/src/invoice.rs",
-            "old_string": "fn line_total(",
-            "new_string": "// Rounds per line on purpose: invoices already sent must stay as they are.\nfn line_total("
-        }),
-    );
-    log.set_time(before(4, 21)).tool_success("toolu_01F", "The file /home/dev/shop/src/invoice.rs has been updated.");
+    log.edit("toolu_01F", &KEEP_INVOICES);
     log.set_time(before(4, 40)).assistant_message("Done; the comment names the reason.");
     log.text()
 }
@@ -106,28 +108,29 @@ fn sub_agent_session(before: &dyn Fn(i64, i64) -> Timestamp) -> String {
         "Grep",
         &json!({"pattern": "round_cents", "path": "/home/dev/shop/src", "output_mode": "content"}),
     );
-    log.set_time(before(13, 53)).tool_success("toolu_02A", "src/cart.rs:31\nsrc/invoice.rs:77\nsrc/tax.rs:12");
-    log.set_time(before(11, 0)).assistant_message("src/cart.rs:31 and src/invoice.rs:77 round per line.");
+    log.set_time(before(13, 53)).tool_success("toolu_02A", "src/cart.rs:13\nsrc/invoice.rs:77\nsrc/tax.rs:12");
+    log.set_time(before(11, 0)).assistant_message("src/cart.rs:13 and src/invoice.rs:77 round per line.");
     log.text()
 }
 
 fn coupon_session(before: &dyn Fn(i64, i64) -> Timestamp) -> String {
     let mut log = pi::PiTranscript::new(PI_SESSION, PROJECT, before(9, 0));
     log.session_name("Integration test for coupon codes");
-    log.set_time(before(9, 0)).user_message("Write an integration test for coupon codes: valid, expired, used twice.");
+    log.set_time(before(9, 0))
+        .user_message("Write an integration test for coupon codes: valid, expired or used twice.");
     log.set_time(before(8, 20)).message_and_tool_call(
         "First I'll read how coupons work.",
         "call_1",
         "read",
         &json!({"path": "/home/dev/shop/src/coupon.rs"}),
     );
-    log.set_time(before(8, 21)).tool_result("call_1", "read", &"pub struct Coupon;\n".repeat(62), false);
+    log.set_time(before(8, 21)).tool_result("call_1", "read", COUPON_CODE, false);
     log.set_time(before(7, 10)).tool_call(
         "call_2",
         "write",
         &json!({
             "path": "/home/dev/shop/tests/coupons.rs",
-            "content": "use shop::coupon::redeem;\n\n#[test]\nfn a_valid_coupon_is_taken() {}\n"
+            "content": COUPON_TEST
         }),
     );
     log.set_time(before(7, 11)).tool_result("call_2", "write", "Wrote tests/coupons.rs", false);
@@ -142,7 +145,11 @@ fn coupon_session(before: &dyn Fn(i64, i64) -> Timestamp) -> String {
         "It is called `redeem_once` since the last release.",
         "call_4",
         "edit",
-        &json!({"path": "/home/dev/shop/tests/coupons.rs", "oldText": "redeem", "newText": "redeem_once"}),
+        &json!({
+            "path": "/home/dev/shop/tests/coupons.rs",
+            "oldText": "use shop::coupon::redeem as take;",
+            "newText": "use shop::coupon::redeem_once as take;"
+        }),
     );
     log.set_time(before(5, 31)).tool_result("call_4", "edit", "Edited tests/coupons.rs", false);
     log.set_time(before(5, 40)).tool_call("call_5", "bash", &json!({"command": "cargo test --test coupons"}));

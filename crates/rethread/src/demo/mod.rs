@@ -1,78 +1,116 @@
-//! `rethread demo`: two agents working side by side in a temporary home, shown with the real commands.
+//! `rethread demo`: made-up sessions of several agents in a home of their own, shown with the real commands.
 
 mod claude_code;
 mod concurrent_sessions;
 mod past_sessions;
+mod pause;
 mod pi;
+mod scenes;
 
 use std::fs;
 use std::path::Path;
 
 use clap::Parser;
 use rethread_engine::{Clock, Environment};
+use rethread_model::Timestamp;
 
 use crate::cli::{Cli, DemoArgs};
 use crate::commands::{self, CommandContext, Exit};
 use crate::failure::{Failure, FailureKind};
 use crate::render::Tone;
+use pause::ViewerChoice;
+use scenes::{SCENES, Scene};
 
-/// Captions and the commands that follow them, in order.
-const SCRIPT: [(&str, &[&str]); 7] = [
-    ("", &["sync"]),
-    ("", &["sessions", "--all-projects"]),
-    (
-        "Each agent learns what the other did. The hook adds this to Claude Code's next prompt:",
-        &["inject", "--session", "rounding of discounts", "--prompt", "Now the release notes."],
-    ),
-    ("And this to pi's next prompt:", &["inject", "--session", "coupon", "--prompt", "Run it again."]),
-    ("Both agents can read more, and so can you:", &["show", "rounding of discounts"]),
-    ("", &["show", "coupon", "--lines", "4"]),
-    ("", &["search", "--all-projects", "--limit", "2", "why one cent too high?"]),
-];
+const PAUSE_HINT: &str = "Enter: next · q: quit · any other key: wait";
+/// Moves to the start of the line and erases it.
+const ERASE_LINE: &[u8] = b"\r\x1b[K";
 
-/// Runs the demo, or writes its transcripts and several days of earlier sessions to a folder.
+/// Runs the demo, or writes only its transcripts to a folder.
 pub(crate) fn run(context: &CommandContext, request: &DemoArgs) -> Result<Exit, Failure> {
-    match &request.into {
-        Some(folder) => write_home(context, folder),
-        None => run_in_temporary_home(context),
+    match (&request.into, &request.keep) {
+        (Some(folder), _) => {
+            write_transcripts(folder, context.environment.clock.now())?;
+            let text = format!("wrote a home directory with transcripts to {}", folder.display());
+            context.printer.note_line(&text);
+            Ok(Exit::Done)
+        }
+        (None, Some(folder)) => run_in_kept_home(context, folder),
+        (None, None) => run_in_temporary_home(context),
     }
 }
 
 /// Runs the demo in a temporary home that is deleted afterwards.
 pub(crate) fn run_in_temporary_home(context: &CommandContext) -> Result<Exit, Failure> {
     let home = tempfile::Builder::new().prefix("rethread-demo-").tempdir()?;
-    // The clock is frozen, so that ages do not change while the demo runs.
-    let now = context.environment.clock.now();
-    write_transcripts(home.path(), concurrent_sessions::transcripts(now))?;
-    let environment = Environment { clock: Clock::Frozen(now), ..Environment::for_home(home.path()) };
-    let inside = CommandContext { environment, ..context.clone() };
-    print_caption(context, "Two agents work on one project at the same time: Claude Code fixes the rounding of")?;
-    print_caption(context, "discounts, pi tests coupons. Rethread reads the transcripts that both write anyway.")?;
-    for (caption, words) in SCRIPT {
-        if !caption.is_empty() {
-            print_caption(context, "")?;
-            print_caption(context, caption)?;
-        }
-        run_command(&inside, words)?;
-    }
-    print_caption(context, "")?;
+    play(context, home.path())?;
     print_caption(context, "The token in the first prompt was redacted before anything was stored. The demo ran in a")?;
-    print_caption(context, "temporary home, now deleted. Run `rethread init` to use your own sessions.")?;
+    print_caption(context, "temporary home, now deleted: `rethread demo --keep DIR` keeps one to try things in.")?;
+    print_caption(context, "Run `rethread init` to use your own sessions.")?;
     Ok(Exit::Done)
 }
 
-fn write_home(context: &CommandContext, folder: &Path) -> Result<Exit, Failure> {
-    fs::create_dir_all(folder)?;
-    if fs::read_dir(folder)?.next().is_some() {
-        return Err(
-            Failure::new(FailureKind::Usage, format!("{} is not empty", folder.display())).hint("use a new folder")
-        );
+/// Runs the demo in a new home that the user can continue to use.
+fn run_in_kept_home(context: &CommandContext, folder: &Path) -> Result<Exit, Failure> {
+    let folder = context.environment.cwd.join(folder);
+    play(context, &folder)?;
+    let quoted = shell_quoted(&folder.display().to_string());
+    // Without it, a configured home would be used instead.
+    let has_other_home = context.environment.rethread_home.is_some();
+    let own_home = if has_other_home { format!(" RETHREAD_HOME={quoted}/.rethread") } else { String::new() };
+    let mut page = context.printer.page();
+    page.line(Tone::Plain, "The home of the demo is kept. Try it with:").end_line();
+    for command in ["sessions --all-projects", "search --all-projects 'backoff'", "show 'bounced mails' --full", "open"]
+    {
+        page.line(Tone::Strong, &format!("  HOME={quoted}{own_home} rethread {command}"));
     }
-    let now = context.environment.clock.now();
-    write_transcripts(folder, concurrent_sessions::transcripts(now))?;
-    write_transcripts(folder, past_sessions::transcripts(now))?;
-    context.printer.note_line(&format!("wrote a home directory with transcripts to {}", folder.display()));
+    page.end_line().line(Tone::Dim, &format!("Delete it with: rm -r {quoted}"));
+    context.printer.answer(&page)?;
     Ok(Exit::Done)
+}
+
+/// Shows the scenes, with pauses on a terminal.
+fn play(context: &CommandContext, home: &Path) -> Result<(), Failure> {
+    // The clock is frozen, so that ages do not change while the demo runs.
+    let now = context.environment.clock.now();
+    write_transcripts(home, now)?;
+    let environment = Environment { clock: Clock::Frozen(now), ..Environment::for_home(home) };
+    let inside = CommandContext { environment, ..context.clone() };
+    let has_viewer = context.printer.is_read() && context.printer.can_ask();
+    for (number, scene) in SCENES.iter().enumerate() {
+        show_scene(&inside, number + 1, scene)?;
+        print_caption(context, "")?;
+        let is_last = number + 1 == SCENES.len();
+        if has_viewer && !is_last && pause_after(context, scene)? == ViewerChoice::Quit {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn show_scene(context: &CommandContext, number: usize, scene: &Scene) -> Result<(), Failure> {
+    let mut page = context.printer.page();
+    page.line(Tone::Match, &format!("{number}/{} {}", SCENES.len(), scene.title));
+    for line in scene.caption {
+        page.line(Tone::Dim, line);
+    }
+    context.printer.answer(&page)?;
+    scene.commands.iter().try_for_each(|words| run_command(context, words))
+}
+
+/// Says how to continue, waits, and removes what it said.
+fn pause_after(context: &CommandContext, scene: &Scene) -> Result<ViewerChoice, Failure> {
+    let mut page = context.printer.page();
+    page.add(Tone::Dim, PAUSE_HINT);
+    context.printer.answer(&page)?;
+    let choice = pause::wait(scene.seconds)?;
+    context.printer.raw(ERASE_LINE)?;
+    Ok(choice)
+}
+
+/// A word for a shell.
+fn shell_quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=".contains(c);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// Prints a command and runs it.
@@ -93,9 +131,14 @@ fn print_caption(context: &CommandContext, text: &str) -> Result<(), Failure> {
     Ok(context.printer.answer(&page)?)
 }
 
-/// Writes the transcripts to the folders the agents use.
-fn write_transcripts(home: &Path, files: Vec<(String, String)>) -> Result<(), Failure> {
-    for (path, text) in files {
+/// Writes the transcripts of all sessions into a new or empty folder, where the agents would store them.
+fn write_transcripts(home: &Path, now: Timestamp) -> Result<(), Failure> {
+    fs::create_dir_all(home)?;
+    if fs::read_dir(home)?.next().is_some() {
+        let message = format!("{} is not empty", home.display());
+        return Err(Failure::new(FailureKind::Usage, message).hint("use a new folder"));
+    }
+    for (path, text) in concurrent_sessions::transcripts(now).into_iter().chain(past_sessions::transcripts(now)) {
         let path = home.join(path);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;

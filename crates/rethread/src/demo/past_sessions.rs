@@ -1,6 +1,6 @@
 //! Earlier sessions of the demo: several days of work in three projects.
 //!
-//! The demo itself does not use them. They are written only with `--into`, to fill the web UI with data.
+//! They give search, fixes and decisions something to find, and fill the web UI.
 
 use rethread_model::Timestamp;
 use serde_json::json;
@@ -25,7 +25,8 @@ enum DemoStep {
     Prompt(&'static str),
     Reply(&'static str),
     ReadFile(&'static str),
-    EditFile(&'static str),
+    /// Path, old text, new text.
+    EditFile(&'static str, &'static str, &'static str),
     RunCommand(&'static str, &'static str),
     FailedCommand(&'static str, &'static str),
 }
@@ -55,12 +56,20 @@ const BOUNCES: DemoSession = DemoSession {
         Prompt("Mails that bounce with a 4xx are dropped. Try them again, with a growing pause, at most six times."),
         ReadFile("/home/dev/mailer/src/queue.rs"),
         Reply("The queue drops a mail as soon as it is handed over. I'll keep it until the server accepts it."),
-        EditFile("/home/dev/mailer/src/queue.rs"),
+        EditFile(
+            "/home/dev/mailer/src/queue.rs",
+            "    self.mails.pop_front();\n    self.server.hand_over(mail)?;",
+            "    self.server.hand_over(&mail)?;\n    // Only now: a mail that bounces is tried again.\n    self.mails.pop_front();",
+        ),
         FailedCommand(
             "cargo test queue",
             "Exit code 101\nthread 'queue::tests::a_bounce_is_tried_again' panicked: no such column: attempts",
         ),
-        EditFile("/home/dev/mailer/migrations/0007-attempts.sql"),
+        EditFile(
+            "/home/dev/mailer/migrations/0007-attempts.sql",
+            "-- 0007",
+            "-- 0007: how often a mail was tried.\nALTER TABLE mail ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;",
+        ),
         RunCommand("cargo test queue", "running 11 tests\n...........\ntest result: ok. 11 passed"),
         Reply(
             "A bounced mail waits 1, 2, 4, 8, 16 and 32 minutes. After the sixth attempt it moves to `failed/`, together with the server's response.",
@@ -68,7 +77,11 @@ const BOUNCES: DemoSession = DemoSession {
         Prompt(
             "We use exponential backoff with jitter instead of fixed steps, because all workers would wake up at once.",
         ),
-        EditFile("/home/dev/mailer/src/backoff.rs"),
+        EditFile(
+            "/home/dev/mailer/src/backoff.rs",
+            "let pause = FIXED_STEPS[attempt];",
+            "let pause = base * 2u32.pow(attempt);\nlet pause = pause + pause.mul_f64(random::<f64>() / 4.0);",
+        ),
         RunCommand("cargo test", "test result: ok. 64 passed"),
         Reply(
             "Each pause is now up to a quarter longer, chosen at random every time:\n\n```rust\n\
@@ -90,7 +103,11 @@ const DARK_DOCS: DemoSession = DemoSession {
     steps: &[
         Prompt("The docs need a dark mode. Follow the system, no switch."),
         ReadFile("/home/dev/site/assets/site.css"),
-        EditFile("/home/dev/site/assets/site.css"),
+        EditFile(
+            "/home/dev/site/assets/site.css",
+            ":root {\n  --paper: #fff;\n  --ink: #222;\n}",
+            ":root {\n  color-scheme: light dark;\n  --paper: light-dark(#fff, #161513);\n  --ink: light-dark(#222, #ebe7de);\n}",
+        ),
         RunCommand("npm run build", "built 84 pages in 2.1s"),
         Reply("Done with `color-scheme` and eleven variables. Code samples keep their own colors."),
     ],
@@ -112,10 +129,18 @@ const CHECKOUT: DemoSession = DemoSession {
         Reply(
             "It runs one query per item, because stock is looked up when each line is rendered. One query for all of them is enough.",
         ),
-        EditFile("/home/dev/shop/src/checkout.rs"),
-        EditFile("/home/dev/shop/src/stock.rs"),
+        EditFile(
+            "/home/dev/shop/src/checkout.rs",
+            "    for item in &cart.items {\n        let left = stock::of(item.id)?;\n        rows.push(row(item, left));\n    }",
+            "    let left = stock::levels(cart.items.iter().map(|item| item.id))?;\n    for item in &cart.items {\n        rows.push(row(item, left[&item.id]));\n    }",
+        ),
+        EditFile(
+            "/home/dev/shop/src/stock.rs",
+            "pub fn of(id: ItemId) -> Result<u32> {",
+            "/// What is left of several items, with one query.\nfn levels(ids: impl Iterator<Item = ItemId>) -> Result<HashMap<ItemId, u32>> {",
+        ),
         FailedCommand("cargo test", "Exit code 101\nerror[E0432]: unresolved import `shop::stock::levels`"),
-        EditFile("/home/dev/shop/src/stock.rs"),
+        EditFile("/home/dev/shop/src/stock.rs", "fn levels(ids: impl", "pub fn levels(ids: impl"),
         RunCommand("cargo test", "test result: ok. 212 passed"),
         RunCommand(
             "git commit -am 'Look up stock once for the whole cart'",
@@ -137,12 +162,16 @@ const CENTS: DemoSession = DemoSession {
     steps: &[
         Prompt("Prices are floats. Let us use whole cents instead of floats, because sums must be exact."),
         ReadFile("/home/dev/shop/src/price.rs"),
-        EditFile("/home/dev/shop/src/price.rs"),
+        EditFile(
+            "/home/dev/shop/src/price.rs",
+            "pub type Price = f64;",
+            "/// Whole cents, so that sums are exact.\n#[derive(Clone, Copy, PartialEq, Eq)]\npub struct Cents(pub i64);",
+        ),
         FailedCommand(
             "cargo test",
             "error[E0308]: mismatched types: expected `Cents`, found `f64`\n --> src/tax.rs:19:5\n\nCommand exited with code 101",
         ),
-        EditFile("/home/dev/shop/src/tax.rs"),
+        EditFile("/home/dev/shop/src/tax.rs", "    price * rate", "    Cents((price.0 as f64 * rate).round() as i64)"),
         RunCommand("cargo test", "test result: ok. 208 passed"),
         Reply("Prices are `Cents(i64)` everywhere but in discounts, which still count in fractions of a cent."),
         Prompt("Always write a test before you touch anything that counts money."),
@@ -164,8 +193,12 @@ const TEMPLATES: DemoSession = DemoSession {
             "The mail templates are too hard to edit. Make them Markdown, and keep the old ones working for a while.",
         ),
         ReadFile("/home/dev/mailer/src/template.rs"),
-        EditFile("/home/dev/mailer/src/template.rs"),
-        EditFile("/home/dev/mailer/templates/welcome.md"),
+        EditFile(
+            "/home/dev/mailer/src/template.rs",
+            "    let text = read(format!(\"{name}.html\"))?;",
+            "    let text = match read(format!(\"{name}.md\")) {\n        Ok(markdown) => to_html(&markdown),\n        Err(_) => read(format!(\"{name}.html\"))?,\n    };",
+        ),
+        EditFile("/home/dev/mailer/templates/welcome.md", "<h1>Welcome</h1>", "# Welcome"),
         RunCommand("cargo test", "test result: ok. 57 passed"),
         Reply("`welcome.md` is the first. Old `.html` templates still work; the new ones take precedence."),
     ],
@@ -183,8 +216,12 @@ const LINKS: DemoSession = DemoSession {
     steps: &[
         Prompt("Some links in the docs lead nowhere since the pages moved. Find them all."),
         FailedCommand("npm run check-links", "14 broken links\n\nCommand exited with code 1"),
-        EditFile("/home/dev/site/content/install.md"),
-        EditFile("/home/dev/site/content/upgrade.md"),
+        EditFile("/home/dev/site/content/install.md", "[the guide](/guide/start/)", "[the guide](/docs/start/)"),
+        EditFile(
+            "/home/dev/site/content/upgrade.md",
+            "[before you upgrade](/guide/backup/)",
+            "[before you upgrade](/docs/backup/)",
+        ),
         RunCommand("npm run check-links", "0 broken links"),
         Reply("All fourteen pointed at `/guide/`, which is `/docs/` now."),
     ],
@@ -202,10 +239,18 @@ const IMPORTS: DemoSession = DemoSession {
     steps: &[
         Prompt("stock.rs has become too long. Split what counts from what reserves."),
         ReadFile("/home/dev/shop/src/stock.rs"),
-        EditFile("/home/dev/shop/src/stock.rs"),
-        EditFile("/home/dev/shop/src/reserve.rs"),
+        EditFile(
+            "/home/dev/shop/src/stock.rs",
+            "pub fn reserve(id: ItemId, count: u32) -> Result<()> {",
+            "// See `reserve.rs` for reservations.",
+        ),
+        EditFile(
+            "/home/dev/shop/src/reserve.rs",
+            "//! Reservations.",
+            "//! Reservations: what is promised to a cart, but not sold yet.",
+        ),
         FailedCommand("cargo test", "Exit code 101\nerror[E0432]: unresolved import `shop::stock::reserve`"),
-        EditFile("/home/dev/shop/src/lib.rs"),
+        EditFile("/home/dev/shop/src/lib.rs", "mod stock;", "mod reserve;\nmod stock;"),
         RunCommand("cargo test", "test result: ok. 205 passed"),
         Reply("`stock.rs` counts, `reserve.rs` reserves. `lib.rs` names both."),
     ],
@@ -224,7 +269,7 @@ const STAGING: DemoSession = DemoSession {
         Prompt("Staging has sent no mail since Monday. Find out why."),
         FailedCommand("make send-test", "Error: connect ECONNREFUSED 10.0.4.2:2525\n\nCommand exited with code 2"),
         ReadFile("/home/dev/mailer/config/staging.toml"),
-        EditFile("/home/dev/mailer/config/staging.toml"),
+        EditFile("/home/dev/mailer/config/staging.toml", "port = 2525", "port = 2587\ntls = true"),
         RunCommand("make send-test", "250 2.0.0 Ok: queued"),
         Reply("The relay moved to port 2587 and wants TLS. Both are set in `config/staging.toml` now."),
     ],
@@ -244,6 +289,11 @@ fn step_time(session: &DemoSession, now: Timestamp, step: usize) -> Timestamp {
     Timestamp::from_millis(now.as_millis() - seconds * 1000)
 }
 
+/// What a tool returns for a file whose content does not matter.
+fn file_text(path: &str) -> String {
+    format!("{path}\n…\n")
+}
+
 fn project_folder(session: &DemoSession) -> String {
     session.project.replace('/', "-")
 }
@@ -259,10 +309,10 @@ fn claude_code_transcript(session: &DemoSession, now: Timestamp) -> (String, Str
             Prompt(text) => log.user_message(text),
             Reply(text) => log.assistant_message(text),
             ReadFile(path) => {
-                log.tool_call(&call, "Read", &json!({"file_path": path})).tool_success(&call, &"…\n".repeat(120))
+                log.tool_call(&call, "Read", &json!({"file_path": path})).tool_success(&call, &file_text(path))
             }
-            EditFile(path) => {
-                let change = json!({"file_path": path, "old_string": "…", "new_string": "…"});
+            EditFile(path, old, new) => {
+                let change = json!({"file_path": path, "old_string": old, "new_string": new});
                 log.tool_call(&call, "Edit", &change).tool_success(&call, "The file has been updated.")
             }
             RunCommand(command, output) => {
@@ -294,8 +344,10 @@ fn pi_transcript(session: &DemoSession, now: Timestamp) -> (String, String) {
         match step {
             Prompt(text) => log.user_message(text),
             Reply(text) => log.assistant_message(text),
-            ReadFile(path) => done("read", json!({"path": path}), &"…\n".repeat(90), false),
-            EditFile(path) => done("edit", json!({"path": path, "oldText": "…", "newText": "…"}), "Edited", false),
+            ReadFile(path) => done("read", json!({"path": path}), &file_text(path), false),
+            EditFile(path, old, new) => {
+                done("edit", json!({"path": path, "oldText": old, "newText": new}), "Edited", false);
+            }
             RunCommand(command, output) => done("bash", json!({"command": command}), output, false),
             FailedCommand(command, output) => done("bash", json!({"command": command}), output, true),
         }

@@ -13,6 +13,7 @@ mod file_rules;
 mod forget;
 mod frame;
 mod install;
+mod original;
 mod reference;
 mod schema;
 mod search;
@@ -51,6 +52,7 @@ pub(crate) use facts::{DecisionListJson, FactsReportJson, FileHistoryJson, FixRe
 pub(crate) use forget::ForgetReportJson;
 pub(crate) use frame::{CallerToolJson, ClientFrameJson, FrameEventJson, FrameJson, RunEndJson};
 pub(crate) use install::{InstallAllReportJson, InstallReportJson};
+pub(crate) use original::EntryOriginalJson;
 pub(crate) use reference::ResolvedReferencesJson;
 pub(crate) use search::{SearchResultJson, SimilarSessionsJson};
 pub(crate) use serve::{ApiTokenJson, LoginLinkJson, ServerAddressJson};

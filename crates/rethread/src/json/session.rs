@@ -1,6 +1,8 @@
 //! JSON of sessions, their episodes and their entries.
 
-use rethread_engine::{EpisodeText, ListedSession, SessionLog};
+use std::collections::HashMap;
+
+use rethread_engine::{EpisodeText, ListedSession, OriginalEntry, OriginalProblem, SessionLog};
 use rethread_model::{
     Entry, SessionKind, SessionState, Timestamp, Tokens, ToolKind, ToolOutcome, ToolUse, estimate_byte_tokens,
 };
@@ -8,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
+use super::original::OriginalJson;
 use super::schema::{SessionKindJson, SessionStateJson, TimestampJson, TokensJson};
 
 /// Sessions, newest first.
@@ -202,7 +205,15 @@ struct ToolTotalJson<'a> {
 }
 
 impl<'a> SessionLogJson<'a> {
-    pub(crate) fn new(log: &'a SessionLog) -> Self {
+    /// `originals` has what the transcripts have about the entries, by `seq`.
+    pub(crate) fn new(
+        log: &'a SessionLog,
+        originals: &'a HashMap<u64, Result<OriginalEntry, OriginalProblem>>,
+    ) -> Self {
+        let entry = |entry: &'a Entry| EntryJson {
+            original: originals.get(&entry.seq).map(|original| OriginalJson::new(entry, original)),
+            ..EntryJson::new(entry)
+        };
         Self {
             schema: SCHEMA,
             session: SessionJson::new(&log.listed),
@@ -218,7 +229,7 @@ impl<'a> SessionLogJson<'a> {
                 .iter()
                 .map(|tool| ToolTotalJson { name: &tool.name, calls: tool.calls, errors: tool.errors })
                 .collect(),
-            entries: log.entries.iter().map(EntryJson::new).collect(),
+            entries: log.entries.iter().map(entry).collect(),
         }
     }
 }
@@ -242,6 +253,9 @@ pub(super) struct EntryJson<'a> {
     text: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<ToolUseJson<'a>>,
+    /// The entry as its transcript has it, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) original: Option<OriginalJson<'a>>,
 }
 
 impl<'a> EntryJson<'a> {
@@ -257,6 +271,7 @@ impl<'a> EntryJson<'a> {
             abandoned: entry.is_abandoned,
             text: &entry.text,
             tool: entry.tool.as_ref().map(ToolUseJson::new),
+            original: None,
         }
     }
 }

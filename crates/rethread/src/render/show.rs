@@ -6,6 +6,7 @@ use rethread_model::{Entry, EntryKind, Session, SessionKind, SessionState, ToolO
 use unicode_width::UnicodeWidthStr;
 
 use super::format::{count, local_time, time_range};
+use super::original::LogOriginals;
 use super::sanitize::sanitize;
 use super::sessions::session_label;
 use super::text_page::truncate_to_width;
@@ -26,6 +27,8 @@ const CITED_MARK: &str = "▸";
 pub(crate) struct LogView<'a> {
     pub(crate) zone: &'a TimeZone,
     pub(crate) profile: LogProfile,
+    /// What the transcripts have about the entries.
+    pub(crate) originals: &'a LogOriginals,
 }
 
 /// Renders the entries of a session.
@@ -35,6 +38,7 @@ pub(crate) fn show(page: &mut TextPage, log: &SessionLog, reader: &LogView<'_>) 
         let noun = if log.earlier_entries == 1 { "entry" } else { "entries" };
         page.end_line().line(Tone::Dim, &format!("… {} earlier {noun} (use --full to see all)", log.earlier_entries));
     }
+    reader.originals.render_problems(page);
     for (at, entry) in log.entries.iter().enumerate() {
         // No blank line before tool calls, so that they follow the message that led to them.
         if at == 0 || entry.tool.is_none() {
@@ -88,7 +92,7 @@ fn message_block(page: &mut TextPage, entry: &Entry, reader: &LogView<'_>) {
         EntryKind::Failure | EntryKind::Interruption => Tone::Error,
         _ => Tone::Dim,
     };
-    let text = sanitize(&entry.text);
+    let text = sanitize(reader.originals.text(entry).unwrap_or(&entry.text));
     for line in wrap(&text, page.width().map(|width| width.min(MAX_TEXT_WIDTH))) {
         page.line(if entry.is_abandoned { Tone::Dim } else { text_tone }, &line);
     }
@@ -113,7 +117,12 @@ fn tool_call_line(page: &mut TextPage, entry: &Entry, tool: &ToolUse, session: &
     }
     page.add(if entry.is_abandoned { Tone::Dim } else { Tone::Plain }, &format!("[{what}]"));
     page.add(Tone::Plain, " ").add(tone, &outcome).add(Tone::Dim, &place).end_line();
-    indented_lines(page, tone, &error, MAX_ERROR_LINES);
+    if !reader.originals.has_output(entry) {
+        indented_lines(page, tone, &error, MAX_ERROR_LINES);
+    }
+    if reader.originals.render_call(page, entry, tool, session) {
+        return;
+    }
     let output = tool.outcome.as_ref().and_then(|outcome| outcome.output.as_deref());
     if let (LogProfile::Full, Some(output)) = (reader.profile, output) {
         indented_lines(page, Tone::Dim, &sanitize(output), MAX_OUTPUT_LINES);

@@ -110,7 +110,10 @@ fn access_of(method: &Method, path: &str) -> RouteAccess {
 }
 
 fn page_access(path: &str) -> RouteAccess {
-    if path == "/health" { RouteAccess::LocalOnly } else { RouteAccess::Needs(Access::Read) }
+    match path {
+        "/health" | "/sessions/{id}/entries/{seq}" => RouteAccess::LocalOnly,
+        _ => RouteAccess::Needs(Access::Read),
+    }
 }
 
 fn api_access() -> &'static HashMap<(Method, &'static str), RouteAccess> {

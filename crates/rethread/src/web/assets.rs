@@ -27,8 +27,12 @@ static ASSETS: LazyLock<[StaticAsset; 4]> = LazyLock::new(|| {
         StaticAsset { name, kind, text, version: format!("{:016x}", u64::from_be_bytes(begin)) }
     };
     [
-        asset("page.css", "text/css; charset=utf-8", include_str!("page.css")),
-        asset("page.js", "text/javascript; charset=utf-8", include_str!("page.js")),
+        asset("page.css", "text/css; charset=utf-8", concat!(include_str!("page.css"), include_str!("original.css"))),
+        asset(
+            "page.js",
+            "text/javascript; charset=utf-8",
+            concat!(include_str!("page.js"), include_str!("original.js")),
+        ),
         asset("theme.js", "text/javascript; charset=utf-8", include_str!("theme.js")),
         asset("icon.svg", "image/svg+xml", include_str!("icon.svg")),
     ]

@@ -37,11 +37,14 @@ impl<T: AsRef<str>> Render for MultiLine<T> {
 pub(super) struct PageContext<'a> {
     pub(super) now: Timestamp,
     pub(super) zone: &'a TimeZone,
+    /// Whether the transcripts are on this machine.
+    pub(super) has_transcripts: bool,
 }
 
 impl<'a> PageContext<'a> {
     pub(super) fn new(app: &'a ServerState) -> Self {
-        Self { now: app.engine.now(), zone: app.engine.time_zone() }
+        let has_transcripts = !app.server.is_shared;
+        Self { now: app.engine.now(), zone: app.engine.time_zone(), has_transcripts }
     }
 
     /// Age of a timestamp, with the full time as tooltip.

@@ -38,6 +38,7 @@ pub(crate) fn routes() -> Router<SharedState> {
     Router::new()
         .route("/", page(board::page))
         .route("/sessions/{id}", get(session))
+        .route("/sessions/{id}/entries/{seq}", get(original))
         .route("/search", page(search::page))
         .route("/memory", page(memory::overview))
         .route("/memory/ask", page(memory::ask))
@@ -76,6 +77,16 @@ async fn session(
 ) -> Result<Response, ApiError> {
     let (id, params) = (parse_session_id(&id)?, decode_query(query.as_deref())?);
     run_blocking(app, move |app| Ok(page_response(app, &caller, session::page(app, id, &params)?))).await
+}
+
+async fn original(
+    State(app): State<SharedState>,
+    caller: Extension<RequestCaller>,
+    Path((id, seq)): Path<(String, String)>,
+) -> Result<Response, ApiError> {
+    let id = parse_session_id(&id)?;
+    let seq = seq.parse().map_err(|_| ApiError::bad_request("the number of an entry is a whole number"))?;
+    run_blocking(app, move |app| Ok(page_response(app, &caller, session::original_page(app, id, seq)?))).await
 }
 
 fn page_response(app: &ServerState, caller: &RequestCaller, page: WebPage) -> Response {

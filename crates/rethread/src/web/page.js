@@ -10,7 +10,7 @@ const main = document.getElementById("main");
 const PRESERVED = new Set(["open"]);
 
 function morph(old, fresh) {
-  if (old.isEqualNode(fresh)) return;
+  if (old.isEqualNode(fresh) || isLoaded(old)) return;
   for (const { name } of [...old.attributes]) {
     if (!fresh.hasAttribute(name) && !PRESERVED.has(name)) old.removeAttribute(name);
   }

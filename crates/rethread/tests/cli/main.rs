@@ -16,6 +16,7 @@ mod forget;
 mod install;
 mod install_files;
 mod install_hosts;
+mod originals;
 mod own_files;
 mod pi_extension;
 mod scope;

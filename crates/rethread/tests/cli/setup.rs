@@ -94,6 +94,19 @@ fn demo_leaves_nothing_behind() {
 }
 
 #[test]
+fn the_home_of_the_demo_can_be_kept() {
+    let home = new_home();
+    let folder = home.path("it's a demo");
+    let keep = ["demo", "--keep", folder.to_str().unwrap()];
+    let shown = home.run_ok(&keep);
+    assert!(shown.contains("it'\\''s a demo' rethread sessions --all-projects"), "{shown}");
+    let done = home.command(&["sessions", "--all-projects", "--json"]).env("HOME", &folder).output().unwrap();
+    let sessions: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 10, "{sessions}");
+    assert_eq!(home.run(&keep).status.code(), Some(2), "a folder with something in it is left alone");
+}
+
+#[test]
 fn demo_can_be_written_into_an_empty_directory() {
     let home = new_home();
     let folder = home.path("scene");

@@ -7,7 +7,7 @@ use crate::fixture::ApiFixture;
 use crate::json_schema::misfits;
 
 /// Every GET with parameters; `{id}` is an agent session, `{thread}` a thread.
-const GET_PATHS: [&str; 52] = [
+const GET_PATHS: [&str; 55] = [
     "/api/sessions",
     "/api/history/cross-session?session={id}",
     "/api/sessions?state=ended&agent=pi&includeEmpty=true&children=true&limit=1&offset=0&project=/home/dev/site",
@@ -19,6 +19,9 @@ const GET_PATHS: [&str; 52] = [
     "/api/sessions/{id}/records?from=0&limit=2&profile=full",
     "/api/sessions/{id}/records?line=3&limit=4",
     "/api/sessions/{thread}/records?before=2",
+    "/api/sessions/{id}/original?seq=0",
+    "/api/sessions/{id}/original?seq=1",
+    "/api/sessions/{thread}/original?seq=0",
     "/api/sessions/{id}/episodes",
     "/api/sessions/{id}/events",
     "/api/sessions/{thread}/events",

@@ -83,7 +83,8 @@ fn pages(home: &TestHome) -> Vec<String> {
     let id = session_id(home);
     let of_session =
         [format!("/sessions/{id}"), format!("/sessions/{id}?line=4&all=1"), format!("/sessions/{id}?from=0")];
-    PAGES.map(str::to_owned).into_iter().chain(of_session).collect()
+    let of_entries = (0..5).map(|seq| format!("/sessions/{id}/entries/{seq}"));
+    PAGES.map(str::to_owned).into_iter().chain(of_session).chain(of_entries).collect()
 }
 
 #[test]
@@ -131,6 +132,33 @@ fn stored_text_is_escaped_on_every_page() {
         assert_eq!(dangerous, None, "{path}");
     }
     assert!(seen >= 8, "the hostile text is on {seen} pages");
+}
+
+#[test]
+fn a_call_links_to_its_change_and_output() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let (cookie, id) = (cookie(&server), session_id(&home));
+    let session = get_page(&server, &format!("/sessions/{id}"), &cookie).body;
+    for (seq, link, content) in [
+        (1, "Show output", "error[E0433]: failed to resolve &lt;script&gt;"),
+        (
+            2,
+            "Show change",
+            "<tr class=\"added\"><td class=\"at\"></td><td class=\"sign\">+</td><td class=\"code\">b</td></tr>",
+        ),
+    ] {
+        let control = format!("href=\"/sessions/{id}/entries/{seq}\" data-load>{link}</a>");
+        assert!(session.contains(&control), "{control}: {session}");
+        let page = get_page(&server, &format!("/sessions/{id}/entries/{seq}"), &cookie).body;
+        assert!(page.contains("id=\"original\"") && page.contains(content), "{content}: {page}");
+    }
+    std::fs::remove_file(home.path(&format!(".claude/projects/-app/{SESSION}.jsonl"))).unwrap();
+    let page = get_page(&server, &format!("/sessions/{id}/entries/1"), &cookie).body;
+    assert!(page.contains("The transcript is gone; showing what is stored."), "{page}");
+    for (path, status) in [("entries/99", 404), ("entries/x", 400)] {
+        assert_eq!(get_page(&server, &format!("/sessions/{id}/{path}"), &cookie).status, status);
+    }
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Parses lines of Claude Code transcripts: versions 1.0 to 2.1, tolerating later ones.
 
-use rethread_model::{EntryKind, Tokens, ToolKind, ToolStatus, clip, one_line};
+use rethread_model::{EntryKind, Tokens, ToolKind, ToolStatus, clip};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::facts::INTERRUPTED;
 use crate::parse::content::{MessageBlock, MessageContent};
-use crate::parse::event_builder::{EventBuilder, MAX_INJECTED_CHARS};
+use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientBool, LenientNumber, LenientObject, LenientText};
 use crate::parse::outcome::{rejection_reason, tool_outcome};
 use crate::parse::{APPROVED_PLAN, LastWorkspace, ParseContext, TextSink, content_id, user_text};
@@ -428,8 +428,7 @@ fn add_injected_text(texts: &[String], way: PromptDelivery, out: &mut EventBuild
     // The queue does not say who added a text. The fingerprint finds the item that turns out to be the program's.
     let origin = (kind == EntryKind::Prompt).then(|| PromptOrigin::new(&text, way));
     let kind = if kind == EntryKind::Prompt { EntryKind::Injected } else { kind };
-    let text = sink.redact(one_line(&text));
-    out.add_text_with_origin(kind, clip(&text, MAX_INJECTED_CHARS).into_owned(), origin, sink);
+    out.add_text_with_origin(kind, sink.machine_line(&text), origin, sink);
 }
 
 fn add_result(
@@ -448,7 +447,8 @@ fn add_result(
     let is_human = outcome.status == ToolStatus::Ok && is_approval && matches!(out.scope, EventScope::Main);
     let answer = answer.filter(|text| is_human || !text.starts_with(APPROVED_PLAN));
     // A text is cut after its secrets are removed, because a part of a secret is not recognized.
-    let answer = answer.or(reason).map(|text| clip(&sink.redact(text), MAX_ANSWER_CHARS).into_owned());
+    let max_chars = if sink.reads_originals() { usize::MAX } else { MAX_ANSWER_CHARS };
+    let answer = answer.or(reason).map(|text| clip(&sink.redact(text), max_chars).into_owned());
     if is_interrupted {
         outcome.summary = format!("{}, {INTERRUPTED}", outcome.summary);
     }

@@ -1,6 +1,6 @@
 //! Parses the lines of rollouts: bare ones before version 0.32, events until 0.165, completed items since.
 
-use rethread_model::{EntryKind, Tokens, clip, one_line};
+use rethread_model::{EntryKind, Tokens};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -8,7 +8,7 @@ use super::calls::{ResponseItem, add_call, add_failed_item, add_failed_mcp_call,
 use super::header::{PromptSource, RolloutHeader};
 use super::user_text::{UserText, judge, judge_message};
 use crate::parse::content::MessageContent;
-use crate::parse::event_builder::{EventBuilder, MAX_INJECTED_CHARS};
+use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientNumber, LenientObject, LenientText, LenientTimestamp, parse_or_default};
 use crate::parse::{ParseContext, TextSink, content_id};
 use crate::{EventBody, PromptDelivery, PromptOrigin, QueueStep, SessionHeader, TitleRank, TranscriptEvent, UndoStep};
@@ -288,8 +288,8 @@ fn add_user_text(text: UserText, header: &RolloutHeader, out: &mut EventBuilder,
         UserText::Typed(text) => add_prompt(text, header, out, sink),
         UserText::Shell(text) => out.add_text(EntryKind::Shell, text, None, sink),
         UserText::Notice(report) => {
-            let report = sink.redact(one_line(&report));
-            out.add_text(EntryKind::Notice, clip(&report, MAX_INJECTED_CHARS).into_owned(), None, sink);
+            let report = sink.machine_line(&report);
+            out.add_text(EntryKind::Notice, report, None, sink);
         }
         UserText::Codex => {}
     }

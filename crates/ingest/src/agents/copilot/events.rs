@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use rethread_model::{EntryKind, Tokens, clip, one_line};
+use rethread_model::{EntryKind, Tokens};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::calls::{ToolExecution, ToolRequest, add_request, add_result};
-use crate::parse::event_builder::{EventBuilder, MAX_INJECTED_CHARS};
+use crate::parse::event_builder::EventBuilder;
 use crate::parse::lenient::{LenientNumber, LenientObject, LenientText, LenientTimestamp, parse_or_default};
 use crate::parse::{ParseContext, TextSink, content_id, is_uuid};
 use crate::source::TranscriptHead;
@@ -220,8 +220,8 @@ fn add_event(
         "session.error" => out.add_text(EntryKind::Failure, data.message.into_string(), None, sink),
         "abort" => out.add_interruption(sink),
         "system.notification" => {
-            let text = sink.redact(one_line(data.content.as_str()));
-            out.add_text(EntryKind::Notice, clip(&text, MAX_INJECTED_CHARS).into_owned(), None, sink);
+            let text = sink.machine_line(data.content.as_str());
+            out.add_text(EntryKind::Notice, text, None, sink);
         }
         // Turns, permissions, plans, streamed parts and unknown types.
         _ => {}

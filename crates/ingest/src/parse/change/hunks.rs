@@ -46,35 +46,54 @@ pub(super) struct ChangedLines {
     pub(super) new: Vec<String>,
 }
 
+/// A change as the arguments of an edit have it. Neither redacted nor shortened.
+pub(crate) enum FoundChange<'a> {
+    /// A text that is replaced by another one, and the path if it is beside them.
+    Replaced { path: Option<&'a str>, old: &'a str, new: &'a str },
+    /// A patch or a unified diff.
+    Patch(&'a str),
+}
+
 /// The changed lines of an edit, redacted. The arguments are JSON, or a patch.
 pub(super) fn collect_changes(arguments: &str, sink: &mut TextSink<'_>) -> Vec<ChangedLines> {
     let mut out = Vec::new();
-    match serde_json::from_str::<Value>(arguments) {
-        Ok(value) => collect(&value, 0, &mut out, sink),
-        Err(_) => collect_text(arguments, 0, &mut out, sink),
-    }
+    visit_changes(arguments, &mut |found| match found {
+        _ if out.len() >= MAX_GROUPS => {}
+        FoundChange::Replaced { path, old, new } => compare(path, old, new, &mut out, sink),
+        FoundChange::Patch(text) => {
+            read_patch(&sink.redact(whole_lines(text, 4 * MAX_TEXT_BYTES).to_owned()), &mut out);
+        }
+    });
     out
 }
 
-fn collect(value: &Value, depth: usize, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>) {
-    if depth > MAX_DEPTH || out.len() >= MAX_GROUPS {
+/// Shows every change in the arguments of an edit. The arguments are JSON, or a patch.
+pub(crate) fn visit_changes(arguments: &str, visit: &mut dyn FnMut(FoundChange<'_>)) {
+    match serde_json::from_str::<Value>(arguments) {
+        Ok(value) => visit_value(&value, 0, visit),
+        Err(_) => visit_text(arguments, 0, visit),
+    }
+}
+
+fn visit_value(value: &Value, depth: usize, visit: &mut dyn FnMut(FoundChange<'_>)) {
+    if depth > MAX_DEPTH {
         return;
     }
     match value {
         Value::Object(object) => {
-            let is_change = collect_pairs(object, out, sink);
+            let is_change = visit_pairs(object, visit);
             if !is_change {
-                object.values().for_each(|value| collect(value, depth + 1, out, sink));
+                object.values().for_each(|value| visit_value(value, depth + 1, visit));
             }
         }
-        Value::Array(values) => values.iter().for_each(|value| collect(value, depth + 1, out, sink)),
-        Value::String(text) => collect_text(text, depth, out, sink),
+        Value::Array(values) => values.iter().for_each(|value| visit_value(value, depth + 1, visit)),
+        Value::String(text) => visit_text(text, depth, visit),
         _ => {}
     }
 }
 
-/// Takes the texts before and after; whether there are any.
-fn collect_pairs(object: &Map<String, Value>, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>) -> bool {
+/// Shows the texts before and after; whether there are any.
+fn visit_pairs(object: &Map<String, Value>, visit: &mut dyn FnMut(FoundChange<'_>)) -> bool {
     let text = |key: &str| object.get(key).and_then(Value::as_str);
     let path = PATHS.iter().find_map(|key| text(key));
     let mut found = false;
@@ -83,30 +102,30 @@ fn collect_pairs(object: &Map<String, Value>, out: &mut Vec<ChangedLines>, sink:
         // A tool that inserts may use the name of the replacing text.
         let old = text(old_key).or_else(|| object.contains_key("insert_line").then_some(""));
         let Some(old) = old.or_else(|| old_key.is_empty().then_some("")) else { continue };
-        compare(path, old, new, out, sink);
+        visit(FoundChange::Replaced { path, old, new });
         found = true;
     }
     found
 }
 
-fn collect_text(text: &str, depth: usize, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>) {
+fn visit_text(text: &str, depth: usize, visit: &mut dyn FnMut(FoundChange<'_>)) {
     if has_patch(text) || is_unified_diff(text) {
         // A script may contain the patch with escaped line breaks.
         let text = if text.contains('\n') { Cow::Borrowed(text) } else { Cow::Owned(text.replace("\\n", "\n")) };
-        return read_patch(&sink.redact(whole_lines(&text, 4 * MAX_TEXT_BYTES).to_owned()), out);
+        return visit(FoundChange::Patch(&text));
     }
     if ["SEARCH\n", "ORIGINAL\n"].iter().any(|mark| text.contains(mark)) && text.contains("\n=======") {
-        return read_blocks(text, out, sink);
+        return visit_blocks(text, visit);
     }
     // Some agents write the list of edits as JSON in a string.
     if text.starts_with(['{', '['])
         && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
     {
-        collect(&value, depth + 1, out, sink);
+        visit_value(&value, depth + 1, visit);
     }
 }
 
-fn is_unified_diff(text: &str) -> bool {
+pub(crate) fn is_unified_diff(text: &str) -> bool {
     text.starts_with("@@") || text.contains("\n@@ ")
 }
 
@@ -151,8 +170,8 @@ fn whole_lines(text: &str, max_bytes: usize) -> &str {
     if end == text.len() { text } else { text[..end].rfind('\n').map_or("", |at| &text[..=at]) }
 }
 
-/// Reads search and replace blocks.
-fn read_blocks(text: &str, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>) {
+/// Shows the changes of search and replace blocks.
+fn visit_blocks(text: &str, visit: &mut dyn FnMut(FoundChange<'_>)) {
     let (mut old, mut new) = (String::new(), String::new());
     let mut place = BlockPlace::Outside;
     for line in text.lines() {
@@ -166,7 +185,7 @@ fn read_blocks(text: &str, out: &mut Vec<ChangedLines>, sink: &mut TextSink<'_>)
             place = BlockPlace::New;
         } else if is_mark([" REPLACE", " UPDATED"]) {
             place = BlockPlace::Outside;
-            compare(None, &old, &new, out, sink);
+            visit(FoundChange::Replaced { path: None, old: &old, new: &new });
         } else if place == BlockPlace::Old && (line.starts_with(":start_line:") || line == "-------") {
             old.clear();
         } else {

@@ -4,7 +4,9 @@ mod hunks;
 mod pieces;
 mod secret_files;
 
-pub(super) use self::secret_files::{is_secret_file, may_hold_secret};
+pub(crate) use self::hunks::{FoundChange, is_unified_diff, visit_changes};
+pub(crate) use self::secret_files::is_secret_file;
+pub(super) use self::secret_files::may_hold_secret;
 use rethread_model::clip;
 
 use self::hunks::{ChangedLines, collect_changes, compare_texts};

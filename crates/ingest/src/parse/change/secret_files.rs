@@ -14,7 +14,7 @@ pub(in crate::parse) fn may_hold_secret(paths: &[String], change: &str) -> bool 
 }
 
 /// Whether a file holds secrets, by its name.
-pub(in crate::parse) fn is_secret_file(path: &str) -> bool {
+pub(crate) fn is_secret_file(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_ascii_lowercase();
     let ends = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".tfvars", ".kdbx", ".asc", ".gpg", ".env"];
     let starts = [

@@ -6,7 +6,7 @@ use rethread_model::clip;
 use super::{ToolContext, failure_text};
 use crate::failure::{Failure, FailureKind};
 use crate::mcp::arguments::McpArguments;
-use crate::render::{self, LogView, Tone};
+use crate::render::{self, LogOriginals, LogView, Tone};
 
 /// Most ids per call.
 const MAX_IDS: usize = 10;
@@ -67,7 +67,9 @@ fn render_entries(context: &ToolContext<'_>, reference: &str, lines: u64, max_by
     truncate_log(&mut log, max_bytes);
     log.entries.iter_mut().for_each(|entry| entry.text = quote(&entry.text));
     let earlier = std::mem::take(&mut log.earlier_entries);
-    render::show(&mut page, &log, &LogView { zone: context.zone, profile: LogProfile::Structure });
+    let originals = LogOriginals::default();
+    let view = LogView { zone: context.zone, profile: LogProfile::Structure, originals: &originals };
+    render::show(&mut page, &log, &view);
     if log.entries.is_empty() {
         page.line(Tone::Plain, "The session has no messages.");
     }

@@ -8,7 +8,10 @@ use serde::Deserialize;
 
 use super::existing_reference;
 use super::sessions::position_value;
-use crate::json::{CompactReportJson, EpisodeListJson, LogPageJson, SessionEventsJson, ThreadContextJson};
+use crate::json::{
+    CompactReportJson, EntryOriginalJson, EpisodeListJson, LogPageJson, SessionEventsJson, ThreadContextJson,
+};
+use crate::serve::access::RouteAccess;
 use crate::serve::params::{BoundedText, ChoiceParam, LogPosition, ResultLimit, optional_string};
 use crate::serve::route::{ApiResult, NoParams};
 use crate::serve::{ApiResponse, Route, ServerState};
@@ -28,6 +31,14 @@ pub(super) fn routes() -> Vec<Route> {
              one longer record.",
             records,
         ),
+        Route::get_for_session::<OriginalParams, EntryOriginalJson<'_>>(
+            "/api/sessions/{id}/original",
+            "Read an entry from its transcript: whole text, diffs, command output. Redacted, and not stored. An output \
+             has at most 1 MiB. If the transcript is gone or was rewritten, `problem` says so. Not available on a server \
+             of a team, because transcripts stay on the machines of their users.",
+            original,
+        )
+        .for_callers(RouteAccess::LocalOnly),
         Route::get_for_session::<EpisodesParams, EpisodeListJson<'_>>(
             "/api/sessions/{id}/episodes",
             "List the episodes of a session as plain text. At most 100,000 characters of each.",
@@ -94,6 +105,19 @@ fn records(app: &ServerState, id: SessionId, params: RecordsParams) -> ApiResult
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Which entry.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OriginalParams {
+    /// Position among the entries of the session, as in the log; by default the first one.
+    seq: Option<LogPosition>,
+}
+
+fn original(app: &ServerState, id: SessionId, params: OriginalParams) -> ApiResult {
+    let seq = position_value(params.seq).unwrap_or(0);
+    ApiResponse::json(&EntryOriginalJson::new(&app.engine.sessions().original(id, seq)?))
 }
 
 /// Which episodes.

@@ -9,7 +9,7 @@ use rethread_model::{Entry, EntryKind, Session, ToolKind, ToolOutcome, ToolStatu
 use super::super::components::{MultiLine, OneLine, PageContext, count};
 use super::super::links::link;
 use super::super::markdown::markdown;
-use super::{SessionPageParams, shown_range};
+use super::{SessionPageParams, original, shown_range};
 use crate::render::{number, relative_path};
 
 /// Longest run of calls that is not folded into one line.
@@ -150,7 +150,7 @@ impl ConversationView<'_> {
                     @if matches!(class, "agent" | "summary") { div.md { (markdown(&text)) } }
                     @else { div.typed { (MultiLine(&text)) } }
                     @if is_cut {
-                        p.dim { "Truncated. Run " code { "rethread show " (self.session.citation(entry.location.line)) " --full" } " for the full text." }
+                        p.dim { "Truncated. Run " code { "rethread show " (self.session.citation(entry.location.line)) " --full" } " for the full text. " (original::text_link(self.context, self.session, entry)) }
                     }
                 }
             }
@@ -230,6 +230,7 @@ impl ConversationView<'_> {
                     }
                     @if let Some(error) = &outcome.error { dt { "Error" } dd.error { (MultiLine(error)) } }
                 }
+                (original::control(self.context, self.session, entry, tool))
                 @if let Some(output) = output { dt { "Output" } dd { pre { code { (MultiLine(clip(output, MAX_DETAIL_CHARS))) } } } }
             }
         }

@@ -1,9 +1,11 @@
 //! The session page: the conversation, with a sidebar about the whole session.
 
 mod conversation;
+mod original;
 mod sidebar;
 
 use maud::{Markup, html};
+pub(super) use original::page as original_page;
 use rethread_engine::{EntryRange, EpisodePrompt, SessionPage, SessionPageRequest};
 use rethread_model::{Session, SessionId, SessionKind, SessionState};
 use serde::Deserialize;

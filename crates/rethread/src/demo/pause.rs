@@ -1,0 +1,66 @@
+//! Waits for a key between two scenes, on a terminal.
+
+use std::io;
+
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+
+/// Ctrl-C and Ctrl-D, which are plain keys while we wait.
+const INTERRUPT_KEYS: [u8; 2] = [3, 4];
+/// The longest wait that a terminal can be asked for, in seconds.
+const MAX_SECONDS: u8 = 25;
+
+/// What the viewer wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ViewerChoice {
+    Continue,
+    Quit,
+}
+
+/// Waits for a key, or until the time is over. Other keys stop the clock: then it waits for as long as it takes.
+pub(super) fn wait(seconds: u8) -> io::Result<ViewerChoice> {
+    let terminal = KeyMode::enter(seconds.min(MAX_SECONDS))?;
+    loop {
+        match terminal.next_key()? {
+            None | Some(b'\n' | b'\r') => return Ok(ViewerChoice::Continue),
+            Some(b'q' | b'Q') => return Ok(ViewerChoice::Quit),
+            Some(key) if INTERRUPT_KEYS.contains(&key) => return Ok(ViewerChoice::Quit),
+            Some(_) => terminal.wait_for(None)?,
+        }
+    }
+}
+
+/// The terminal while it passes on each key at once. Restored when it is dropped.
+struct KeyMode {
+    before: Termios,
+}
+
+impl KeyMode {
+    fn enter(seconds: u8) -> io::Result<Self> {
+        let mode = Self { before: tcgetattr(io::stdin())? };
+        mode.wait_for(Some(seconds))?;
+        Ok(mode)
+    }
+
+    /// Sets how long [`Self::next_key`] waits. Drops what was typed before.
+    fn wait_for(&self, seconds: Option<u8>) -> io::Result<()> {
+        let mut keys = self.before.clone();
+        keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
+        // A read returns after one key, or with nothing after this many tenths of a second.
+        keys.special_codes[SpecialCodeIndex::VMIN] = u8::from(seconds.is_none());
+        keys.special_codes[SpecialCodeIndex::VTIME] = seconds.map_or(0, |seconds| seconds * 10);
+        Ok(tcsetattr(io::stdin(), OptionalActions::Flush, &keys)?)
+    }
+
+    /// The next key; `None` if there was none in time, or never will be.
+    fn next_key(&self) -> io::Result<Option<u8>> {
+        let mut key = [0];
+        let count = rustix::io::retry_on_intr(|| rustix::io::read(io::stdin(), &mut key))?;
+        Ok(key.first().copied().filter(|_| count > 0))
+    }
+}
+
+impl Drop for KeyMode {
+    fn drop(&mut self) {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+    }
+}
