@@ -1,9 +1,9 @@
 //! An overview of all sessions by project and state, with the last prompt and the last entry of each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use rethread_model::{Agent, Entry, Session, SessionState};
-use rethread_store::{BoardRow, LifecycleRow, ReadStore, SessionKey};
+use rethread_store::{BoardRow, LifecycleRow, ReadStore, SessionKey, SessionNumber};
 
 use crate::lifecycle::LiveSessions;
 use crate::{EngineError, ListedSession, SessionService, UsageTotals};
@@ -153,6 +153,23 @@ impl SessionService<'_> {
     pub fn board(self, request: &BoardRequest) -> Result<Board, EngineError> {
         let Some(store) = self.engine.reader()? else { return Ok(Board::default()) };
         self.board_in(&*store.snapshot()?, request)
+    }
+
+    /// The sessions started by users that are in a state.
+    pub(crate) fn numbers_in_state(
+        self,
+        store: &ReadStore,
+        wanted: SessionState,
+    ) -> Result<HashSet<SessionNumber>, EngineError> {
+        let (rules, now) = (self.engine.lifecycle().rules(), self.engine.now());
+        let live = self.engine.lifecycle().live_sessions();
+        let live_numbers = live.numbers(store)?;
+        let state = |row: &BoardRow| {
+            let state = rules.state(life_of(row).as_ref(), row.last_activity_at, now);
+            live_numbers.get(&row.number).map_or(state, |key| live.state(*key, state))
+        };
+        let rows = store.board_rows()?;
+        Ok(rows.iter().filter(|row| state(row) == wanted).map(|row| row.number).collect())
     }
 
     fn board_in(self, store: &ReadStore, request: &BoardRequest) -> Result<Board, EngineError> {
