@@ -45,7 +45,7 @@ use crate::render::{self, CellAlign, TextPage, Tone};
 use crate::tui;
 
 /// Printed where a result is missing because nothing was ever synced.
-const NEVER_SYNCED: &str = "nothing synced yet, run `rethread init`";
+pub(crate) const NEVER_SYNCED: &str = "nothing synced yet, run `rethread init`";
 /// Printed where a result is missing because syncs found nothing.
 const NOTHING_STORED: &str = "nothing synced yet, run `rethread sync`";
 

@@ -152,6 +152,8 @@ impl Filters {
     pub(super) fn chips(&self, tab: TuiTab) -> Vec<(FilterKind, String)> {
         let chip = |kind: FilterKind| {
             let value = match (kind, self.value(kind)) {
+                // Before the current directory was looked at.
+                (FilterKind::Project, Some(name)) if name.is_empty() => return None,
                 (FilterKind::Project, None) => "all projects".to_owned(),
                 (FilterKind::Project, Some(name)) => format!("project {name}"),
                 (_, value) => format!("{} {}", kind.label(), value?),
@@ -164,8 +166,8 @@ impl Filters {
 
 /// The last part of a path.
 pub(super) fn last_part(path: &str) -> String {
-    let trimmed = path.trim_end_matches('/');
-    sanitize_line(trimmed.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path))
+    let trimmed = path.trim_end_matches(['/', '\\']);
+    sanitize_line(trimmed.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).unwrap_or(path))
 }
 
 #[cfg(test)]
@@ -181,6 +183,15 @@ mod tests {
         assert_eq!(labels(TuiTab::Search), ["project app", "time last week", "kind error"]);
         assert_eq!(labels(TuiTab::Fixes), ["project app", "time last week"]);
         assert_eq!(labels(TuiTab::Live), ["project app"]);
+    }
+
+    #[test]
+    fn the_last_part_of_a_path_names_a_project() {
+        let check = |path: &str, expect: &str| assert_eq!(last_part(path), expect);
+        check("/w/app/", "app");
+        check("C:\\work\\app", "app");
+        check("/", "/");
+        check("/w/a\u{1b}[2Jb", "ab");
     }
 
     #[test]

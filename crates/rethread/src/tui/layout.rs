@@ -69,11 +69,6 @@ fn place_body(areas: &mut ScreenAreas, body: Rect, is_reading: bool, height: u16
 }
 
 impl ScreenAreas {
-    /// Whether list and preview are never visible at once.
-    pub(super) fn is_one_at_a_time(&self) -> bool {
-        self.divider.is_empty()
-    }
-
     /// Rows of the list that fit.
     pub(super) fn visible_items(&self) -> usize {
         usize::from((self.list.height / ITEM_ROWS).max(1))
@@ -136,7 +131,7 @@ mod tests {
         let narrow = areas(80, 40, Focus::Query);
         assert!(narrow.list.width == 80 && narrow.preview.y > narrow.list.y);
         let small = areas(80, 20, Focus::Query);
-        assert!(small.preview.is_empty() && small.is_one_at_a_time());
+        assert!(small.preview.is_empty() && small.divider.is_empty());
         let reading = areas(80, 20, Focus::Preview);
         assert!(reading.list.is_empty() && reading.preview == small.list);
     }

@@ -113,7 +113,7 @@ impl Menu {
 }
 
 fn copy_item(key: char, what: &'static str, text: String) -> MenuItem {
-    let label = format!("{what}  {}", sanitize_line(&text));
+    let label = format!("{what:<14}  {}", sanitize_line(&text));
     MenuItem { key: Some(key), label, action: MenuAction::Copy(what, text) }
 }
 

@@ -17,6 +17,8 @@ mod request;
 mod row;
 mod screen;
 mod state;
+#[cfg(test)]
+mod test_state;
 mod update;
 mod view;
 mod worker;
@@ -31,7 +33,7 @@ use rethread_engine::{Engine, SessionScope};
 
 use crate::cli::ScopeArgs;
 use crate::cli::tui::TuiArgs;
-use crate::commands::{CommandContext, Exit};
+use crate::commands::{CommandContext, Exit, NEVER_SYNCED};
 use crate::failure::{Failure, FailureKind};
 use effect::TuiExit;
 use event_loop::EventLoop;
@@ -67,13 +69,21 @@ fn variable<'v>(variables: &'v [(String, String)], name: &str) -> Option<&'v str
 
 /// Runs the interface until the user leaves it.
 pub(crate) fn run(context: &CommandContext, args: &TuiArgs) -> Result<Exit, Failure> {
+    if is_dumb(context) {
+        return Err(Failure::new(FailureKind::Usage, "this terminal cannot show `rethread tui`")
+            .hint("set TERM to the kind of your terminal, such as xterm-256color"));
+    }
     let engine = Arc::new(context.engine()?);
+    if !engine.has_store() {
+        context.printer.hint(NEVER_SYNCED);
+        return Ok(Exit::Nothing);
+    }
     let stdout = own_terminal(args)?;
-    let left = show(context, args, &engine)?;
+    let left = show(context, args, &engine);
     if let Some(stdout) = stdout {
         rustix::stdio::dup2_stdout(stdout).map_err(std::io::Error::from)?;
     }
-    match left {
+    match left? {
         TuiExit::Quit => Ok(Exit::Done),
         TuiExit::Interrupted => Ok(Exit::Stopped),
         TuiExit::Terminated => Ok(Exit::Reported(TERMINATED)),

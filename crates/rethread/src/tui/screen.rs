@@ -79,7 +79,9 @@ impl Drop for Screen {
     fn drop(&mut self) {
         if self.is_inline {
             // The rows of the interface make room for the next prompt.
+            let top = self.terminal.get_frame().area().y;
             let _ = self.terminal.clear();
+            let _ = execute!(stdout(), cursor::MoveTo(0, top));
         }
         give_back();
     }

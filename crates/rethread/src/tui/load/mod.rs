@@ -52,3 +52,6 @@ fn query_words(query: &str) -> Vec<String> {
 fn joined(parts: &[&str]) -> String {
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" · ")
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use crate::tui::effect::TuiEffect;
 use crate::tui::layout::{ITEM_ROWS, chip_places, screen_areas, tab_places};
 use crate::tui::menu::MenuAction;
 use crate::tui::state::{Focus, Overlay, TuiState};
-use crate::tui::view::menu_item_at;
+use crate::tui::view::{max_help_scroll, menu_item_at};
 
 /// Lines that one step of the wheel scrolls the preview.
 const WHEEL_LINES: isize = 3;
@@ -25,7 +25,9 @@ pub(super) fn mouse(state: &mut TuiState, event: MouseEvent) -> Vec<TuiEffect> {
 
 fn wheel(state: &mut TuiState, at: Position, direction: isize) -> Vec<TuiEffect> {
     match &mut state.overlay {
-        Some(Overlay::Help(scroll)) => *scroll = scroll.saturating_add_signed(direction * WHEEL_LINES),
+        Some(Overlay::Help(scroll)) => {
+            *scroll = scroll.saturating_add_signed(direction * WHEEL_LINES).min(max_help_scroll(state.size));
+        }
         Some(Overlay::Menu(menu)) if direction > 0 => menu.select_next(),
         Some(Overlay::Menu(menu)) => menu.select_previous(),
         Some(Overlay::Resume(..)) => {}

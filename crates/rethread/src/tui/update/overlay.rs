@@ -6,6 +6,7 @@ use super::{list, preview};
 use crate::tui::effect::{TuiEffect, TuiExit};
 use crate::tui::menu::{Menu, MenuAction};
 use crate::tui::state::{Overlay, TuiState};
+use crate::tui::view::max_help_scroll;
 
 /// Lines that page keys scroll the list of keys.
 const HELP_PAGE: usize = 10;
@@ -14,7 +15,8 @@ const HELP_PAGE: usize = 10;
 pub(super) fn press(state: &mut TuiState, key: KeyEvent) -> Option<Vec<TuiEffect>> {
     let effects = match state.overlay.take()? {
         Overlay::Help(scroll) => {
-            state.overlay = scroll_help(scroll, key).map(Overlay::Help);
+            let last = max_help_scroll(state.size);
+            state.overlay = scroll_help(scroll, key).map(|scroll| Overlay::Help(scroll.min(last)));
             Vec::new()
         }
         Overlay::Menu(menu) => press_in_menu(state, menu, key),

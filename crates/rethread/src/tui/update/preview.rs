@@ -149,7 +149,7 @@ fn show_found(state: &mut TuiState) -> Vec<TuiEffect> {
     state.message = match &find.hits[..] {
         [] if find.line.is_empty() => None,
         [] => Some((Tone::Warning, "not found in the loaded part".to_owned())),
-        hits => Some((Tone::Dim, format!("line {} of {} with it", find.at + 1, hits.len()))),
+        hits => Some((Tone::Dim, format!("{} of {} matching lines", find.at + 1, hits.len()))),
     };
     if let Some(row) = current_hit(find) {
         let shown = state.preview.scroll..state.preview.scroll + rows;

@@ -18,7 +18,9 @@ const KEYS: [(&str, &[(&str, &str)]); 5] = [
             ("Tab Shift-Tab", "move between query, list and conversation"),
             ("Alt-1 to Alt-4", "open a tab"),
             ("Ctrl-R", "switch between this project and all"),
-            ("Alt-F", "filters; Alt-P project, Alt-A agent, Alt-T time, Alt-K kind, Alt-S state"),
+            ("Alt-F", "filters"),
+            ("Alt-P Alt-A Alt-T", "filter by project, agent, time"),
+            ("Alt-K Alt-S", "filter by kind of hit, state of the session"),
             ("Ctrl-Y", "copy the ID, the resume command or the text"),
             ("Ctrl-O", "open the transcript or a file in $EDITOR"),
             ("Ctrl-F", "find in the conversation"),
@@ -69,8 +71,15 @@ const KEYS: [(&str, &[(&str, &str)]); 5] = [
 const WIDTH: u16 = 86;
 const KEY_COLUMNS: u16 = 25;
 
-pub(super) fn draw(page: &mut Canvas<'_>, size: Size, scroll: usize) {
-    let mut lines: Vec<(Option<&str>, &str)> = Vec::new();
+/// How far the list can be scrolled.
+pub(in crate::tui) fn max_help_scroll(size: Size) -> usize {
+    let lines = lines().len();
+    lines.saturating_sub(usize::from(centered(size, WIDTH, lines as u16 + 2).height.saturating_sub(2)))
+}
+
+/// Headings, and keys with what they do.
+fn lines() -> Vec<(Option<&'static str>, &'static str)> {
+    let mut lines = Vec::new();
     for (at, (heading, keys)) in KEYS.iter().enumerate() {
         if at > 0 {
             lines.push((None, ""));
@@ -78,8 +87,12 @@ pub(super) fn draw(page: &mut Canvas<'_>, size: Size, scroll: usize) {
         lines.push((None, heading));
         lines.extend(keys.iter().map(|(key, what)| (Some(*key), *what)));
     }
+    lines
+}
+
+pub(super) fn draw(page: &mut Canvas<'_>, size: Size, scroll: usize) {
+    let lines = lines();
     let inside = page.frame(centered(size, WIDTH, lines.len() as u16 + 2), "Keys");
-    let scroll = scroll.min(lines.len().saturating_sub(usize::from(inside.height)));
     for (row, (key, what)) in lines.iter().skip(scroll).take(usize::from(inside.height)).enumerate() {
         let (x, y) = (inside.x + 1, inside.y + row as u16);
         let room = inside.width.saturating_sub(2);

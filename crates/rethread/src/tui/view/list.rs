@@ -91,7 +91,11 @@ fn draw_detail(page: &mut Canvas<'_>, row: &ListRow, (x, y, width): (u16, u16, u
         at = range.end;
     }
     parts.push((dim, text.get(at..).unwrap_or_default()));
+    let used: usize = parts.iter().map(|(_, part)| part.width()).sum();
     page.styled(x, y, width, &parts);
+    if used > usize::from(width) && width > 0 {
+        page.text(x + width - 1, y, 1, "…", dim);
+    }
 }
 
 /// A word boundary about a quarter of the width before a place.

@@ -20,6 +20,7 @@ use super::layout::{ScreenAreas, screen_areas};
 use super::state::{Focus, Overlay, TuiState};
 use theme::Theme;
 
+pub(super) use help::max_help_scroll;
 pub(super) use overlay::menu_item_at;
 pub(super) use preview::preview_rows;
 

@@ -1,7 +1,7 @@
 //! Menus and the question before resuming, in a box in the middle.
 
 use ratatui::layout::{Position, Rect, Size};
-use rethread_model::Session;
+use rethread_model::{Session, quote_for_shell};
 use unicode_width::UnicodeWidthStr;
 
 use super::write::Canvas;
@@ -12,10 +12,11 @@ use crate::tui::menu::Menu;
 const RESUME_COLUMNS: u16 = 76;
 const MENU_COLUMNS: u16 = 70;
 
-/// An area of this size in the middle, or as much of it as fits.
+/// An area of this size in the middle, or as much of it as fits above the status line.
 pub(super) fn centered(size: Size, width: u16, height: u16) -> Rect {
-    let (width, height) = (width.min(size.width), height.min(size.height));
-    Rect::new((size.width - width) / 2, (size.height - height) / 2, width, height)
+    let rows = size.height.saturating_sub(1);
+    let (width, height) = (width.min(size.width), height.min(rows));
+    Rect::new((size.width - width) / 2, (rows - height) / 2, width, height)
 }
 
 fn menu_area(size: Size, menu: &Menu) -> Rect {
@@ -57,13 +58,18 @@ pub(super) fn draw_menu(page: &mut Canvas<'_>, size: Size, menu: &Menu) {
 pub(super) fn draw_resume(page: &mut Canvas<'_>, size: Size, session: &Session, command: &str) {
     let width = RESUME_COLUMNS.min(size.width);
     let room = usize::from(width.saturating_sub(4)).max(10);
-    let command = wrap(&sanitize_line(command), Some(room.saturating_sub(2).max(8)));
-    let inside = page.frame(centered(size, width, command.len() as u16 + 4), "Resume");
     let name = truncate_to_width(&session_label(session), room);
-    page.text(inside.x + 1, inside.y, inside.width, &name, page.theme.tone(Tone::Strong));
-    for (row, line) in command.iter().enumerate() {
-        let sign = if row == 0 { "$ " } else { "  " };
-        let parts = [(page.theme.dim(), sign), (page.theme.tone(Tone::Plain), line.as_str())];
-        page.styled(inside.x + 1, inside.y + 2 + row as u16, inside.width - 1, &parts);
+    let mut lines = vec![(Tone::Strong, name), (Tone::Plain, String::new())];
+    let folder = session.cwd.as_deref().map(sanitize_line);
+    if let Some(folder) = &folder {
+        lines.extend(wrap(&format!("in {folder}"), Some(room)).into_iter().map(|line| (Tone::Dim, line)));
+    }
+    // The directory has its own line, so the command does not repeat it.
+    let prefix = folder.map(|folder| format!("cd {} && ", quote_for_shell(&folder))).unwrap_or_default();
+    let command = format!("$ {}", sanitize_line(command.strip_prefix(&prefix).unwrap_or(command)));
+    lines.extend(wrap(&command, Some(room)).into_iter().map(|line| (Tone::Plain, line)));
+    let inside = page.frame(centered(size, width, lines.len() as u16 + 2), "Resume");
+    for (row, line) in lines.iter().take(usize::from(inside.height)).enumerate() {
+        page.parts(inside.x + 1, inside.y + row as u16, inside.width - 1, std::slice::from_ref(line));
     }
 }
