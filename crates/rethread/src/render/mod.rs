@@ -61,7 +61,9 @@ pub(crate) use search::{SearchView, kind_label, search, search_by_session, searc
 pub(crate) use serve::server_address;
 pub(crate) use session_events::session_events;
 pub(crate) use sessions::{picker_lines, project_name, session_label, sessions};
-pub(crate) use show::{LogView, author_label, describe_state, error_text, outcome_text, relative_path, show, state_name};
+pub(crate) use show::{
+    LogView, author_label, describe_state, error_text, outcome_text, relative_path, show, state_name,
+};
 pub(crate) use status::status;
 pub(crate) use store::store_copy;
 pub(crate) use sync::{carried_over, embedding_failure, embedding_report, sync_plan, sync_report, warnings};

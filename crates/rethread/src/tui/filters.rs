@@ -90,8 +90,7 @@ pub(super) struct Filters {
 impl Filters {
     /// Switches between the current project and all.
     pub(super) fn cycle_project(&mut self) {
-        self.project =
-            if self.project == ProjectChoice::All { ProjectChoice::Current } else { ProjectChoice::All };
+        self.project = if self.project == ProjectChoice::All { ProjectChoice::Current } else { ProjectChoice::All };
     }
 
     pub(super) fn apply(&mut self, change: FilterChange) {

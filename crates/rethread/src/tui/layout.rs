@@ -12,6 +12,10 @@ const SIDE_BY_SIDE_COLUMNS: u16 = 100;
 const STACKED_ROWS: u16 = 24;
 /// Up to this height, rules and chips make room for rows.
 const COMPACT_ROWS: u16 = 15;
+/// The list never gets wider: titles and ages would be too far apart.
+const MAX_LIST_COLUMNS: u16 = 110;
+/// Lines of the preview never get longer: they would be hard to read.
+const MAX_PREVIEW_COLUMNS: usize = 120;
 /// Rows of a list item.
 pub(super) const ITEM_ROWS: u16 = 2;
 /// Columns of the prompt sign before the query.
@@ -52,7 +56,7 @@ pub(super) fn screen_areas(state: &TuiState) -> ScreenAreas {
 
 fn place_body(areas: &mut ScreenAreas, body: Rect, is_reading: bool, height: u16) {
     if body.width >= SIDE_BY_SIDE_COLUMNS {
-        let list = (body.width * 2 / 5).clamp(42, 84);
+        let list = (body.width * 2 / 5).clamp(42, MAX_LIST_COLUMNS);
         areas.list = Rect { width: list, ..body };
         areas.divider = Rect { x: list, width: 1, ..body };
         areas.preview = Rect { x: list + 1, width: body.width - list - 1, ..body };
@@ -77,7 +81,7 @@ impl ScreenAreas {
     /// Columns of a line of the preview, also while it is hidden.
     pub(super) fn preview_columns(&self) -> usize {
         let area = if self.preview.is_empty() { self.list } else { self.preview };
-        usize::from(area.width.saturating_sub(3)).max(10)
+        usize::from(area.width.saturating_sub(3)).clamp(10, MAX_PREVIEW_COLUMNS)
     }
 }
 

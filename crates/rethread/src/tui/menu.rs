@@ -3,10 +3,10 @@
 use rethread_engine::HitKind;
 use rethread_model::{Entry, Session};
 
+use super::TuiTab;
 use super::effect::OpenTarget;
 use super::filters::{FilterChange, FilterKind, Filters, ProjectChoice, STATES, TIME_CHOICES};
 use super::request::FilterChoices;
-use super::TuiTab;
 use crate::render::{relative_path, resume_command, sanitize_line};
 
 /// A list of choices of which one is selected.

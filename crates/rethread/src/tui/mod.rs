@@ -8,6 +8,7 @@ mod editor;
 mod effect;
 mod event_loop;
 mod filters;
+mod hangup;
 mod launch;
 mod layout;
 mod load;
@@ -122,6 +123,7 @@ fn show(context: &CommandContext, args: &TuiArgs, engine: &Arc<Engine>) -> Resul
     }
     screen::restore_on_panic();
     let rows = args.inline.then(|| screen::inline_rows(args.height)).transpose()?;
+    hangup::end_with_terminal()?;
     let mut screen = Screen::enter(rows)?;
     let mut state = TuiState {
         query: QueryLine::new(&args.query.join(" ")),

@@ -60,9 +60,9 @@ impl QueryLine {
     /// Deletes the word before the cursor and the blanks after it.
     pub(super) fn delete_word(&mut self) {
         let before = self.text[..self.cursor].trim_end();
-        let from = before.rfind(char::is_whitespace).map_or(0, |at| {
-            at + before[at..].chars().next().map_or(0, char::len_utf8)
-        });
+        let from = before
+            .rfind(char::is_whitespace)
+            .map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));
         self.text.replace_range(from..self.cursor, "");
         self.cursor = from;
     }

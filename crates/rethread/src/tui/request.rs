@@ -37,6 +37,8 @@ pub(super) enum PreviewStart {
     Hit,
     Top,
     Bottom,
+    /// The entry with this seq, which was shown first before.
+    Entry(u64),
 }
 
 /// A loaded list.
@@ -89,7 +91,10 @@ pub(super) enum WorkerAnswer {
     Preview(PreviewDoc),
     Choices(FilterChoices),
     /// A request failed. The number is that of the request.
-    Failed { number: u64, message: String },
+    Failed {
+        number: u64,
+        message: String,
+    },
     /// New transcript lines were read.
     Synced,
     /// A worker panicked.

@@ -1,8 +1,6 @@
 //! Known errors and decisions as rows.
 
-use rethread_engine::{
-    Decision, DecisionRequest, EngineError, ErrorsRequest, FactSource, FixRequest, KnownError,
-};
+use rethread_engine::{Decision, DecisionRequest, EngineError, ErrorsRequest, FactSource, FixRequest, KnownError};
 use rethread_model::Predicate;
 
 use super::{LoadContext, MAX_ROWS, joined, query_words};
@@ -34,11 +32,8 @@ pub(super) fn fixes(context: LoadContext<'_>, request: &ListRequest) -> Result<L
 
 /// Decisions, preferences and prohibitions with all words of the query.
 pub(super) fn decisions(context: LoadContext<'_>, request: &ListRequest) -> Result<LoadedList, EngineError> {
-    let wanted = DecisionRequest {
-        query: request.query.clone(),
-        scope: request.filters.scope(),
-        ..DecisionRequest::default()
-    };
+    let wanted =
+        DecisionRequest { query: request.query.clone(), scope: request.filters.scope(), ..DecisionRequest::default() };
     let mut found = context.engine.facts().decisions(&wanted)?;
     found.retain(|one| is_included(context, request, one.sources.first()));
     let all = found.len();

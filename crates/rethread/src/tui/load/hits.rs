@@ -31,7 +31,8 @@ pub(super) fn search(context: LoadContext<'_>, request: &ListRequest) -> Result<
     let words: BTreeSet<String> = report.hits.iter().flat_map(matched_words).collect();
     Ok(LoadedList {
         summary: summary(&report),
-        empty_note: "No matches. Try fewer or other words, remove filters, or press Ctrl-R for all projects.".to_owned(),
+        empty_note: "No matches. Try fewer or other words, remove filters, or press Ctrl-R for all projects."
+            .to_owned(),
         rows: report.hits.iter().map(|found| row(context, found)).collect(),
         notice: report.degraded.or(report.notice),
         words: words.into_iter().collect(),

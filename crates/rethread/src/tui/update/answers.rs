@@ -3,7 +3,7 @@
 use super::{list, preview};
 use crate::render::Tone;
 use crate::tui::effect::TuiEffect;
-use crate::tui::request::{LoadedList, PreviewDoc, PreviewStart, WorkerAnswer};
+use crate::tui::request::{LoadedList, PreviewDoc, WorkerAnswer};
 use crate::tui::state::{TuiState, TuiTab};
 
 pub(super) fn receive(state: &mut TuiState, answer: WorkerAnswer) -> Vec<TuiEffect> {
@@ -49,15 +49,9 @@ fn receive_list(state: &mut TuiState, loaded: LoadedList) -> Vec<TuiEffect> {
 }
 
 fn receive_preview(state: &mut TuiState, doc: PreviewDoc) -> Vec<TuiEffect> {
-    let keeps_place = doc.start == PreviewStart::Hit && state.preview.doc.as_ref().is_some_and(|old| {
-        old.session.id == doc.session.id && old.hit.is_none() && old.lines.len() == doc.lines.len()
-    });
     state.preview.pending = None;
     state.preview.doc = Some(doc);
-    if !keeps_place {
-        preview::scroll_to_start(state);
-    }
-    preview::limit_scroll(state);
+    preview::scroll_to_start(state);
     if state.preview.find.is_some() { preview::find_again(state) } else { Vec::new() }
 }
 

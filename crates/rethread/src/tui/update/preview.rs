@@ -28,11 +28,16 @@ pub(super) fn load(state: &mut TuiState) -> Vec<TuiEffect> {
 
 /// Loads the same part again: the width or the detail changed.
 pub(super) fn load_again(state: &mut TuiState) -> Vec<TuiEffect> {
-    let first = state.doc_of_selection().and_then(|doc| doc.entries.first()).map(|(_, entry)| entry.seq);
-    match first {
-        // A page that starts at the first entry shown has the hit, too.
-        Some(seq) => request(state, EntryRange::From(seq), PreviewStart::Hit),
-        None => load(state),
+    let scroll = state.preview.scroll;
+    let Some(doc) = state.doc_of_selection() else { return load(state) };
+    let shown = doc.entries.partition_point(|(row, _)| *row <= scroll).saturating_sub(1);
+    match (doc.entries.first(), doc.entries.get(shown)) {
+        (Some((row, first)), Some((_, shown))) => {
+            // Above the entries is what is known about a fix or decision.
+            let start = if scroll < *row { PreviewStart::Top } else { PreviewStart::Entry(shown.seq) };
+            request(state, EntryRange::From(first.seq), start)
+        }
+        _ => load(state),
     }
 }
 
@@ -114,6 +119,9 @@ pub(super) fn scroll_to_start(state: &mut TuiState) {
         (PreviewStart::Hit, Some(hit)) => hit.saturating_sub(rows / 3),
         (PreviewStart::Hit | PreviewStart::Top, _) => 0,
         (PreviewStart::Bottom, _) => usize::MAX,
+        (PreviewStart::Entry(seq), _) => {
+            doc.entries.iter().find(|(_, entry)| entry.seq == seq).map_or(0, |(row, _)| *row)
+        }
     };
     limit_scroll(state);
 }

@@ -8,7 +8,7 @@ use super::*;
 use crate::cli::tui::PrintedChoice;
 use crate::tui::effect::TuiExit;
 use crate::tui::filters::ProjectChoice;
-use crate::tui::request::{FilterChoices, ListRequest, LoadedList, PreviewRequest};
+use crate::tui::request::{FilterChoices, ListRequest, LoadedList, PreviewRequest, PreviewStart};
 use crate::tui::test_state::{answer_list, answer_preview, loaded, middle_doc, row, rows};
 
 fn key(state: &mut TuiState, code: KeyCode) -> Vec<TuiEffect> {
@@ -303,9 +303,7 @@ fn pasting_never_acts() {
 #[test]
 fn clicks_select_and_the_wheel_scrolls_below_the_pointer() {
     let mut state = loaded(120, 24);
-    let mouse = |kind, column, row| {
-        TuiEvent::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
-    };
+    let mouse = |kind, column, row| TuiEvent::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE });
     let click = MouseEventKind::Down(MouseButton::Left);
     let effects = update(&mut state, mouse(click, 10, 7));
     assert_eq!((state.list.selected, state.focus), (1, Focus::List));
@@ -332,6 +330,17 @@ fn a_new_width_loads_the_preview_again() {
     let size = Size { width: 80, height: 30 };
     let effects = update(&mut state, TuiEvent::Resize(size));
     assert_eq!(preview_request(&effects).width, 77);
+}
+
+#[test]
+fn showing_details_keeps_the_place() {
+    let mut state = loaded(120, 20);
+    state.focus = Focus::Preview;
+    type_text(&mut state, "gjjjj");
+    let effects = type_text(&mut state, "t");
+    let request = preview_request(&effects);
+    assert_eq!((request.range, request.start), (EntryRange::From(0), PreviewStart::Entry(1)));
+    assert!(request.is_unfolded);
 }
 
 #[test]

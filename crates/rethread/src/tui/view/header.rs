@@ -24,9 +24,13 @@ fn draw_tabs(page: &mut Canvas<'_>, state: &TuiState, areas: &ScreenAreas) {
         page.text(place.x, place.y, place.width, &format!(" {} ", tab.label()), style);
         end = place.right();
     }
-    let summary = if state.list.pending.is_some() && !state.list.is_loaded { "loading" } else { &state.list.summary };
-    if end + summary.width() as u16 + 3 <= areas.tabs.right() {
-        page.text_to_end(areas.tabs.right() - 1, areas.tabs.y, summary, page.theme.dim());
+    let is_loading = state.list.pending.is_some() && !state.list.is_loaded;
+    let summary = if is_loading { "loading" } else { state.list.summary.as_str() };
+    // On a narrow screen, the numbers alone.
+    let numbers = summary.split(" matching").next().unwrap_or_default();
+    let fits = |text: &&str| end + text.width() as u16 + 3 <= areas.tabs.right();
+    if let Some(shown) = [summary, numbers].into_iter().find(fits) {
+        page.text_to_end(areas.tabs.right() - 1, areas.tabs.y, shown, page.theme.dim());
     }
 }
 

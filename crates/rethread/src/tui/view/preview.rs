@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use super::highlight::highlighted;
 use super::write::Canvas;
 use crate::render::Tone;
-use crate::tui::layout::{screen_areas, PROMPT_COLUMNS};
+use crate::tui::layout::{PROMPT_COLUMNS, screen_areas};
 use crate::tui::request::PreviewDoc;
 use crate::tui::state::{Focus, TuiState};
 
@@ -37,7 +37,11 @@ pub(super) fn draw(page: &mut Canvas<'_>, state: &TuiState, area: Rect) -> Optio
         return None;
     }
     let (x, width) = (area.x + 1, area.width.saturating_sub(2));
-    let doc = state.preview.doc.as_ref()?;
+    let Some(doc) = &state.preview.doc else {
+        let text = if state.preview.pending.is_some() { "loading" } else { "" };
+        page.text(x, area.y, width, text, page.theme.dim());
+        return None;
+    };
     for (row, line) in doc.header.iter().take(usize::from(header_rows(Some(doc), area))).enumerate() {
         page.parts(x, area.y + row as u16, width, line);
     }

@@ -97,7 +97,8 @@ fn found_text_and_query_words_stand_out() {
         let cells: Vec<&str> = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
         let letters: Vec<String> = text.chars().map(String::from).collect();
         // The preview only: the list has the words, too.
-        let at = (0..cells.len() - letters.len()).find(|at| at % width > 50 && cells[*at..*at + letters.len()] == letters);
+        let at =
+            (0..cells.len() - letters.len()).find(|at| at % width > 50 && cells[*at..*at + letters.len()] == letters);
         buffer.content[at.unwrap()].style()
     };
     assert_eq!(style_of("pool").fg, Some(Color::Reset), "the title is not searched");
