@@ -187,7 +187,7 @@ fn print_index(context: &CommandContext, index: &IndexOutcome) {
     }
 }
 
-/// Runs a command. Without one it prints a short overview.
+/// Runs a command. Without one it starts the terminal UI, or prints a short overview if nothing is synced.
 pub(crate) fn run(context: &CommandContext, command: Option<Command>) -> Result<Exit, Failure> {
     let Some(command) = command else { return tui::run_if_synced(context).unwrap_or_else(|| overview::run(context)) };
     match command {

@@ -46,7 +46,7 @@ impl Menu {
         let item = |kind: FilterKind| {
             let value = filters.value(kind).unwrap_or_else(|| "any".to_owned());
             let label = format!("{:<8} {value}", kind.label());
-            MenuItem { key: kind_key(kind), label, action: MenuAction::OpenFilter(kind) }
+            MenuItem { key: Some(kind_key(kind)), label, action: MenuAction::OpenFilter(kind) }
         };
         let mut items: Vec<MenuItem> =
             FilterKind::ALL.into_iter().filter(|kind| kind.applies_to(tab)).map(item).collect();
@@ -117,14 +117,14 @@ fn copy_item(key: char, what: &'static str, text: String) -> MenuItem {
     MenuItem { key: Some(key), label, action: MenuAction::Copy(what, text) }
 }
 
-const fn kind_key(kind: FilterKind) -> Option<char> {
-    Some(match kind {
+const fn kind_key(kind: FilterKind) -> char {
+    match kind {
         FilterKind::Project => 'p',
         FilterKind::Agent => 'a',
         FilterKind::Time => 't',
         FilterKind::Kind => 'k',
         FilterKind::State => 's',
-    })
+    }
 }
 
 /// The values of a filter, with the change each makes.

@@ -70,16 +70,16 @@ fn variable<'v>(variables: &'v [(String, String)], name: &str) -> Option<&'v str
 
 /// Runs the interface until the user leaves it.
 pub(crate) fn run(context: &CommandContext, args: &TuiArgs) -> Result<Exit, Failure> {
-    if is_dumb(context) {
-        return Err(Failure::new(FailureKind::Usage, "this terminal cannot show `rethread tui`")
-            .hint("set TERM to the kind of your terminal, such as xterm-256color"));
-    }
     let engine = Arc::new(context.engine()?);
     if !engine.has_store() {
         context.printer.hint(NEVER_SYNCED);
         return Ok(Exit::Nothing);
     }
     let stdout = own_terminal(args)?;
+    if is_dumb(context) {
+        return Err(Failure::new(FailureKind::Usage, "this terminal cannot show `rethread tui`")
+            .hint("set TERM to the kind of your terminal, such as xterm-256color"));
+    }
     let left = show(context, args, &engine);
     if let Some(stdout) = stdout {
         rustix::stdio::dup2_stdout(stdout).map_err(std::io::Error::from)?;

@@ -15,6 +15,7 @@ pub(super) fn load(state: &mut TuiState) -> Vec<TuiEffect> {
     state.preview.find = None;
     let Some(subject) = state.list.selected_row().map(|row| &row.subject) else {
         state.preview.doc = None;
+        state.preview.pending = None;
         return Vec::new();
     };
     let range = match (subject.line, subject.is_running) {

@@ -28,13 +28,16 @@ fn type_text(state: &mut TuiState, text: &str) -> Vec<TuiEffect> {
 }
 
 fn list_requests(effects: &[TuiEffect]) -> Vec<&ListRequest> {
-    let request = |effect| if let TuiEffect::LoadList(request) = effect { Some(request) } else { None };
-    effects.iter().filter_map(request).collect()
+    effects
+        .iter()
+        .filter_map(|effect| if let TuiEffect::LoadList(request) = effect { Some(request) } else { None })
+        .collect()
 }
 
 fn preview_request(effects: &[TuiEffect]) -> &PreviewRequest {
-    let request = |effect| if let TuiEffect::LoadPreview(request) = effect { Some(request) } else { None };
-    effects.iter().find_map(request).unwrap()
+    let mut found =
+        effects.iter().filter_map(|effect| if let TuiEffect::LoadPreview(request) = effect { Some(request) } else { None });
+    found.next().unwrap()
 }
 
 fn exit(effects: &[TuiEffect]) -> Option<&TuiExit> {
@@ -102,7 +105,7 @@ fn no_rows_means_no_preview() {
     let mut state = loaded(120, 40);
     type_text(&mut state, "x");
     answer_list(&mut state, Vec::new());
-    assert!(state.preview.doc.is_none() && state.list.is_loaded);
+    assert!(state.preview.doc.is_none() && state.list.is_loaded && !state.is_waiting());
     for code in [KeyCode::Enter, KeyCode::Down, KeyCode::PageUp, KeyCode::Tab, KeyCode::Tab, KeyCode::End] {
         assert!(exit(&key(&mut state, code)).is_none());
     }

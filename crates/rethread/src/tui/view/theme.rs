@@ -33,6 +33,7 @@ impl Theme {
         }
     }
 
+    #[expect(clippy::unused_self, reason = "every style comes from a theme")]
     pub(super) fn dim(self) -> Style {
         Style::reset().add_modifier(Modifier::DIM)
     }
@@ -43,6 +44,7 @@ impl Theme {
     }
 
     /// The open tab, the selected item of a menu, a place that was found.
+    #[expect(clippy::unused_self, reason = "every style comes from a theme")]
     pub(super) fn inverse(self) -> Style {
         Style::reset().add_modifier(Modifier::REVERSED | Modifier::BOLD)
     }
