@@ -13,6 +13,7 @@ mod printer;
 mod render;
 mod serve;
 mod shared_store;
+mod tui;
 mod web;
 
 use std::process::ExitCode;

@@ -153,7 +153,8 @@ impl Printer {
         SyncBar(Some(bar))
     }
 
-    fn has_color(&self, is_terminal: bool) -> bool {
+    /// Whether to use color on a stream that is a terminal or not.
+    pub(crate) fn has_color(&self, is_terminal: bool) -> bool {
         match self.color {
             ColorMode::Always => true,
             ColorMode::Never => false,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use jiff::Zoned;
 use rethread_index::IndexSnapshot;
-use rethread_model::{Agent, Entry, EntryKind};
+use rethread_model::{Agent, Entry, EntryKind, SessionState};
 use rethread_recall::{
     FeatureWeights, HitKind, SearchError, SearchHit, SearchInput, SearchQuery, SearchResults, search,
 };
@@ -35,6 +35,8 @@ pub struct SearchRequest {
     pub files: Vec<String>,
     /// Only episodes that used one of these tools.
     pub tools: Vec<String>,
+    /// Only sessions in this state, of those that a user started.
+    pub state: Option<SessionState>,
     /// Start time: a date, a span such as `7d`, or words such as `last week`.
     pub since: Option<String>,
     /// End time, in the same formats.
@@ -179,10 +181,15 @@ impl SearchService<'_> {
             let listed = self.engine.sessions().resolve_in(store, reference)?;
             return Ok(Some(store.session_number(listed.session.id)?.into_iter().collect()));
         }
-        if request.scope == SessionScope::AllProjects && query.agents.is_empty() {
+        if request.scope == SessionScope::AllProjects && query.agents.is_empty() && request.state.is_none() {
             return Ok(None);
         }
-        Ok(Some(store.session_numbers_by_agent(&request.scope, &query.agents)?))
+        let mut numbers = store.session_numbers_by_agent(&request.scope, &query.agents)?;
+        if let Some(state) = request.state {
+            let in_state = self.engine.sessions().numbers_in_state(store, state)?;
+            numbers.retain(|number| in_state.contains(number));
+        }
+        Ok(Some(numbers))
     }
 }
 

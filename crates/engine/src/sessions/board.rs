@@ -1,9 +1,9 @@
 //! An overview of all sessions by project and state, with the last prompt and the last entry of each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use rethread_model::{Agent, Entry, Session, SessionState};
-use rethread_store::{BoardRow, LifecycleRow, ReadStore, SessionKey};
+use rethread_store::{BoardRow, LifecycleRow, ReadStore, SessionKey, SessionNumber};
 
 use crate::lifecycle::LiveSessions;
 use crate::{EngineError, ListedSession, SessionService, UsageTotals};
@@ -155,11 +155,36 @@ impl SessionService<'_> {
         self.board_in(&*store.snapshot()?, request)
     }
 
+    /// The sessions started by users that are in a state.
+    pub(crate) fn numbers_in_state(
+        self,
+        store: &ReadStore,
+        wanted: SessionState,
+    ) -> Result<HashSet<SessionNumber>, EngineError> {
+        let live = self.engine.lifecycle().live_sessions();
+        let state_of = self.state_of(store, &live)?;
+        let rows = store.board_rows()?;
+        Ok(rows.iter().filter(|row| state_of(row) == wanted).map(|row| row.number).collect())
+    }
+
+    /// The state of a session now: by its events, or as its agent says.
+    fn state_of(
+        self,
+        store: &ReadStore,
+        live: &LiveSessions,
+    ) -> Result<impl Fn(&BoardRow) -> SessionState, EngineError> {
+        let (rules, now) = (self.engine.lifecycle().rules(), self.engine.now());
+        let live_numbers = live.numbers(store)?;
+        Ok(move |row: &BoardRow| {
+            let state = rules.state(life_of(row).as_ref(), row.last_activity_at, now);
+            live_numbers.get(&row.number).map_or(state, |key| live.state(*key, state))
+        })
+    }
+
     fn board_in(self, store: &ReadStore, request: &BoardRequest) -> Result<Board, EngineError> {
         let glances = store.board_rows()?;
-        let (lifecycle, now) = (self.engine.lifecycle().rules(), self.engine.now());
         let live = self.engine.lifecycle().live_sessions();
-        let live_numbers = live.numbers(store)?;
+        let state_of = self.state_of(store, &live)?;
         let mut board = Board::default();
         let mut known: BTreeMap<Option<&str>, u64> = BTreeMap::new();
         let mut by_project: BTreeMap<Option<&str>, Vec<GlanceWithState<'_>>> = BTreeMap::new();
@@ -174,8 +199,7 @@ impl SessionService<'_> {
             if !is_included {
                 continue;
             }
-            let state = lifecycle.state(life_of(glance).as_ref(), glance.last_activity_at, now);
-            let state = live_numbers.get(&glance.number).map_or(state, |key| live.state(*key, state));
+            let state = state_of(glance);
             board.states.add(state);
             if request.state.is_none_or(|wanted| wanted == state) {
                 by_project.entry(project).or_default().push((glance, state));

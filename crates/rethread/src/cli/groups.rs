@@ -7,7 +7,7 @@ use clap::builder::Styles;
 
 /// Headings of the top-level help with their verbs, in the order they are shown. Every visible verb is in one group.
 pub(crate) const GROUPS: [(&str, &[&str]); 7] = [
-    ("Everyday", &["search", "fix", "ask", "resume", "sync"]),
+    ("Everyday", &["tui", "search", "fix", "ask", "resume", "sync"]),
     ("Sessions", &["sessions", "show", "session", "handoff"]),
     ("Memory", &["timeline", "decisions", "files", "facts", "workflows", "usage", "enrich"]),
     ("Threads", &["thread"]),

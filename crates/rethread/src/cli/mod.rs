@@ -17,6 +17,7 @@ pub(crate) mod setup;
 pub(crate) mod store;
 pub(crate) mod sync;
 pub(crate) mod thread;
+pub(crate) mod tui;
 pub(crate) mod usage;
 pub(crate) mod values;
 
@@ -42,6 +43,7 @@ use self::setup::{ConfigCommand, InitArgs};
 use self::store::StoreCommand;
 use self::sync::{RebuildArgs, SyncArgs, WatchArgs};
 use self::thread::ThreadCommand;
+use self::tui::TuiArgs;
 use self::usage::UsageArgs;
 
 /// When to use color.
@@ -74,7 +76,7 @@ pub(crate) enum ColorMode {
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
-    /// Without a verb, Rethread prints a short overview.
+    /// Without a verb, Rethread starts the terminal UI, or prints a short overview if nothing is synced.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -133,6 +135,16 @@ pub(crate) enum Command {
         after_long_help = "Examples:\n  rethread search 'deadlock in the pool'\n  rethread search 'flaky kind:error' --since 'last week' --all-projects"
     )]
     Search(SearchArgs),
+    /// Search and read sessions in the terminal.
+    ///
+    /// Searches as you type, shows the conversation around each hit, and resumes a session with Enter. `rethread` without
+    /// a command starts it too, once something is synced. Press F1 for all keys.
+    ///
+    /// With --print, Enter prints the resume command of the session instead of running it, for shells and scripts.
+    #[command(
+        after_long_help = "Examples:\n  rethread tui\n  rethread tui 'connection pool'\n  eval \"$(rethread tui --inline --print)\""
+    )]
+    Tui(TuiArgs),
     /// Find what fixed an error before.
     ///
     /// Use it when a command fails. Pass the error line, or pipe the whole output into `rethread fix -`: Rethread picks
@@ -445,7 +457,7 @@ pub(crate) struct JsonArgs {
 }
 
 /// Which projects a verb reads. Without a flag: the project of the current directory, or all if it has no sessions.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ScopeArgs {
     /// Use the project at PATH instead of the current one
     #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]

@@ -42,9 +42,10 @@ use crate::demo;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::render::{self, CellAlign, TextPage, Tone};
+use crate::tui;
 
 /// Printed where a result is missing because nothing was ever synced.
-const NEVER_SYNCED: &str = "nothing synced yet, run `rethread init`";
+pub(crate) const NEVER_SYNCED: &str = "nothing synced yet, run `rethread init`";
 /// Printed where a result is missing because syncs found nothing.
 const NOTHING_STORED: &str = "nothing synced yet, run `rethread sync`";
 
@@ -109,7 +110,7 @@ impl CommandContext {
 
 /// The projects that the flags select. Without a flag it is the current one, or all if it has no sessions: then the
 /// user is not in a project, or in a new one, and would otherwise find nothing.
-fn scope(context: &CommandContext, engine: &Engine, args: &ScopeArgs) -> Result<SessionScope, Failure> {
+pub(crate) fn scope(context: &CommandContext, engine: &Engine, args: &ScopeArgs) -> Result<SessionScope, Failure> {
     match &args.project {
         _ if args.all_projects => return Ok(SessionScope::AllProjects),
         Some(path) => return Ok(engine.sessions().project_at(path)),
@@ -186,9 +187,9 @@ fn print_index(context: &CommandContext, index: &IndexOutcome) {
     }
 }
 
-/// Runs a command. Without one it prints a short overview.
+/// Runs a command. Without one it starts the terminal UI, or prints a short overview if nothing is synced.
 pub(crate) fn run(context: &CommandContext, command: Option<Command>) -> Result<Exit, Failure> {
-    let Some(command) = command else { return overview::run(context) };
+    let Some(command) = command else { return tui::run_if_synced(context).unwrap_or_else(|| overview::run(context)) };
     match command {
         Command::Init(args) => init::run(context, &args),
         Command::Demo(args) => demo::run(context, &args),
@@ -203,6 +204,7 @@ pub(crate) fn run(context: &CommandContext, command: Option<Command>) -> Result<
         Command::Sessions(args) => sessions::run(context, &args),
         Command::Show(args) => show::run(context, &args),
         Command::Search(args) => search::run(context, &args),
+        Command::Tui(args) => tui::run(context, &args),
         Command::Timeline(args) => timeline::run(context, &args),
         Command::Fix(args) => fix::run(context, &args),
         Command::Decisions(args) => decisions::run(context, &args),

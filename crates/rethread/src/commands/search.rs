@@ -32,6 +32,7 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
         kinds: args.kinds.clone(),
         files: args.files.clone(),
         tools: args.tools.clone(),
+        state: None,
         since: args.time.since.clone(),
         until: args.time.until.clone(),
         limit: usize::from(args.limit),

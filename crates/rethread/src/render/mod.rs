@@ -62,20 +62,23 @@ pub(crate) use project_names::project_names;
 pub(crate) use reduction::reduction_table;
 pub(crate) use resume::resume_command;
 pub(crate) use sanitize::sanitize;
-pub(crate) use search::{SearchView, search, search_by_session, search_summary, unsynced_transcripts};
+pub(crate) use search::{SearchView, kind_label, search, search_by_session, search_summary, unsynced_transcripts};
 pub(crate) use serve::server_address;
 pub(crate) use session_events::session_events;
-pub(crate) use sessions::{picker_lines, session_label, sessions};
-pub(crate) use show::{LogView, relative_path, show, state_name};
+pub(crate) use sessions::{picker_lines, project_name, session_label, sessions};
+pub(crate) use show::{
+    LogView, author_label, describe_state, error_text, outcome_text, relative_path, show, state_name,
+};
 pub(crate) use status::status;
 pub(crate) use store::store_copy;
 pub(crate) use sync::{carried_over, embedding_failure, embedding_report, sync_plan, sync_report, warnings};
 pub(crate) use syntax::SyntaxKind;
-pub(crate) use text_page::{CellAlign, TextPage, Tone, sanitize_line};
+pub(crate) use text_page::{CellAlign, TextPage, Tone, sanitize_line, truncate_to_width};
 pub(crate) use thread::{compaction_note, compaction_summary, queue_position, send_plan, thread_context, threads};
 pub(crate) use timeline::timeline;
 pub(crate) use usage::{UsageMeasure, budget_limits, ledger_cost, money, rough_cost, usage, usage_measure};
 pub(crate) use workflows::workflows;
+pub(crate) use wrap::wrap;
 
 /// Maximum width of running text in columns; wider lines are hard to read.
 const MAX_TEXT_WIDTH: usize = 110;

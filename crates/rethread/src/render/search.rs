@@ -90,7 +90,7 @@ pub(crate) fn unsynced_transcripts(count: u64) -> String {
 }
 
 /// The kind of the entry; a failed tool call is marked, because it also matches as an error.
-fn kind_label(hit: &SearchHit) -> String {
+pub(crate) fn kind_label(hit: &SearchHit) -> String {
     let outcome = hit.entry.tool.as_ref().and_then(|tool| tool.outcome.as_ref());
     let failed = if outcome.is_some_and(|outcome| outcome.status == ToolStatus::Error) { ", failed" } else { "" };
     format!("{}{failed}", hit.kind)

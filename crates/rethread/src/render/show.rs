@@ -152,7 +152,7 @@ fn time_and_line(entry: &Entry, reader: &LogView<'_>) -> String {
 }
 
 /// The outcome of a tool call in a few words.
-fn outcome_text(outcome: Option<&ToolOutcome>) -> (String, Tone) {
+pub(crate) fn outcome_text(outcome: Option<&ToolOutcome>) -> (String, Tone) {
     let Some(outcome) = outcome else { return ("pending".to_owned(), Tone::Warning) };
     let size = if outcome.lines > 0 {
         format!(" {}", count(outcome.lines, "line"))
@@ -172,7 +172,7 @@ fn outcome_text(outcome: Option<&ToolOutcome>) -> (String, Tone) {
 }
 
 /// The error message of a tool call. A rejection by the user has none.
-fn error_text(outcome: Option<&ToolOutcome>) -> Option<&str> {
+pub(crate) fn error_text(outcome: Option<&ToolOutcome>) -> Option<&str> {
     outcome.filter(|outcome| outcome.status == ToolStatus::Error)?.error.as_deref()
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn relative_path(target: &str, session: &Session) -> String {
     below.filter(|rest| !rest.is_empty()).unwrap_or(target).to_owned()
 }
 
-fn author_label(speech: EntryKind) -> (&'static str, Tone) {
+pub(crate) fn author_label(speech: EntryKind) -> (&'static str, Tone) {
     match speech {
         EntryKind::Prompt => ("you", Tone::User),
         EntryKind::Answer => ("you (answer)", Tone::User),

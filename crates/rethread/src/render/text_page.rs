@@ -1,5 +1,7 @@
 //! The buffer for terminal output. Everything added to it is sanitized, so no caller can forget to.
 
+use std::ops::Range;
+
 use anstyle::{AnsiColor, Style};
 use rethread_model::one_line;
 use unicode_width::UnicodeWidthStr;
@@ -62,12 +64,14 @@ pub(crate) struct TextPage {
     text: String,
     has_color: bool,
     width: Option<usize>,
+    /// Parts of `text` with a tone, in order. Only kept without color, because colors say the same.
+    tones: Vec<(Range<usize>, Tone)>,
 }
 
 impl TextPage {
     /// `width` is the terminal width in columns; `None` turns truncating and wrapping off.
     pub(crate) fn new(color: bool, width: Option<usize>) -> Self {
-        Self { text: String::new(), has_color: color, width }
+        Self { text: String::new(), has_color: color, width, tones: Vec::new() }
     }
 
     /// Terminal width in columns; `None` if nothing should be truncated or wrapped.
@@ -77,6 +81,29 @@ impl TextPage {
 
     pub(crate) fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// The lines, each in parts with a tone. Only for a page without color, which its reader colors itself.
+    pub(crate) fn toned_lines(&self) -> Vec<Vec<(Tone, String)>> {
+        let mut tones = self.tones.iter().peekable();
+        let (mut at, mut lines) = (0, Vec::new());
+        for line in self.text.split_inclusive('\n') {
+            let end = at + line.trim_end_matches('\n').len();
+            let mut parts = Vec::new();
+            while at < end {
+                while tones.next_if(|(range, _)| range.end <= at).is_some() {}
+                let (until, tone) = match tones.peek() {
+                    Some((range, tone)) if range.start <= at => (range.end.min(end), *tone),
+                    Some((range, _)) => (range.start.min(end), Tone::Plain),
+                    None => (end, Tone::Plain),
+                };
+                parts.push((tone, self.text[at..until].to_owned()));
+                at = until;
+            }
+            lines.push(parts);
+            at = end + 1;
+        }
+        lines
     }
 
     /// Adds text that may have several lines.
@@ -135,7 +162,12 @@ impl TextPage {
 
     /// Ends the line and removes trailing blanks.
     pub(crate) fn end_line(&mut self) -> &mut Self {
-        self.text.truncate(self.text.trim_end_matches(' ').len());
+        let end = self.text.trim_end_matches(' ').len();
+        self.text.truncate(end);
+        while self.tones.pop_if(|(range, _)| range.start >= end).is_some() {}
+        if let Some((range, _)) = self.tones.last_mut() {
+            range.end = range.end.min(end);
+        }
         self.text.push('\n');
         self
     }
@@ -144,8 +176,12 @@ impl TextPage {
         if self.has_color && tone != Tone::Plain && !text.is_empty() {
             let style = tone.style();
             self.text.extend([style.render().to_string().as_str(), text, style.render_reset().to_string().as_str()]);
-        } else {
-            self.text.push_str(text);
+            return self;
+        }
+        let start = self.text.len();
+        self.text.push_str(text);
+        if !self.has_color && tone != Tone::Plain && !text.is_empty() {
+            self.tones.push((start..self.text.len(), tone));
         }
         self
     }
@@ -204,6 +240,20 @@ mod tests {
         let mut page = TextPage::new(true, None);
         page.line(Tone::Success, "x");
         assert_eq!(page.as_str(), "\u{1b}[32mx\u{1b}[0m\n");
+    }
+
+    #[test]
+    fn a_page_without_color_remembers_tones() {
+        let mut page = TextPage::new(false, None);
+        page.add(Tone::Error, "a\nb").add(Tone::Plain, "c").line(Tone::Dim, "d  ").end_line().line(Tone::User, "e");
+        let line = |parts: &[(Tone, &str)]| parts.iter().map(|(tone, text)| (*tone, (*text).to_owned())).collect();
+        let expect: [Vec<(Tone, String)>; 4] = [
+            line(&[(Tone::Error, "a")]),
+            line(&[(Tone::Error, "b"), (Tone::Plain, "c"), (Tone::Dim, "d")]),
+            line(&[]),
+            line(&[(Tone::User, "e")]),
+        ];
+        assert_eq!(page.toned_lines(), expect);
     }
 
     #[test]

@@ -22,8 +22,7 @@ fn command_reference_is_up_to_date() {
     out += "\nResults go to stdout, everything else to stderr. With `--json` the result is one object with `\"schema\": 1`.\n";
     out += "Exit codes: 0 success; 1 nothing found, or a problem reported; 2 invalid command, reference or configuration;\n";
     out += "3 store, disk, network, permission or model error; 70 internal error (a bug); 130 interrupted.\n";
-    out +=
-        "\nWithout a command, `rethread` prints a short overview on a terminal, and this list of commands elsewhere.\n";
+    out += "\nWithout a command, `rethread` starts the terminal UI on a terminal, or prints a short overview if nothing is synced;\nelsewhere it prints this list of commands.\n";
     for (heading, verbs) in cli::groups::grouped(&command) {
         write!(out, "\n**{heading}:**\n\n").unwrap();
         for verb in verbs {

@@ -28,4 +28,5 @@ mod sync_and_show;
 mod terminal_safety;
 mod threads;
 mod transcripts;
+mod tui;
 mod usage;

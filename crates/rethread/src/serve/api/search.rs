@@ -100,6 +100,7 @@ fn search(app: &ServerState, params: SearchParams, read_only: bool) -> ApiResult
         kinds: params.kind.0.into_iter().map(|ChoiceParam(kind)| kind).collect(),
         files: params.file.0.into_iter().map(|BoundedText(file)| file).collect(),
         tools: params.tool.0.into_iter().map(|BoundedText(tool)| tool).collect(),
+        state: None,
         since: optional_string(params.since),
         until: optional_string(params.until),
         limit: params.limit.get(),

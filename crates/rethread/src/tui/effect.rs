@@ -1,0 +1,41 @@
+//! What an update asks for beyond a new state: work for the workers, and what needs the terminal.
+
+use rethread_model::Session;
+
+use super::request::{ListRequest, PreviewRequest};
+
+/// Something to do after an update.
+#[derive(Clone, Debug)]
+pub(super) enum TuiEffect {
+    LoadList(ListRequest),
+    LoadPreview(PreviewRequest),
+    /// Copies text; the word says what it is.
+    Copy(&'static str, String),
+    Open(OpenTarget),
+    /// Lets the shell have the terminal until it continues us.
+    Suspend,
+    Leave(TuiExit),
+}
+
+/// A file to open in the editor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OpenTarget {
+    pub(super) path: String,
+    pub(super) line: Option<u64>,
+    /// What a relative path is relative to.
+    pub(super) folder: Option<String>,
+}
+
+/// How the interface ends.
+#[derive(Clone, Debug)]
+pub(super) enum TuiExit {
+    Quit,
+    /// Ctrl-C.
+    Interrupted,
+    /// By a signal.
+    Terminated,
+    /// Starts the agent.
+    Resume(Box<Session>),
+    /// Prints a text to stdout.
+    Print(String),
+}

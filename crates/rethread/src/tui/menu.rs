@@ -1,0 +1,164 @@
+//! Small menus: filters and their values, what to copy, what to open.
+
+use rethread_engine::HitKind;
+use rethread_model::{Entry, Session};
+
+use super::TuiTab;
+use super::effect::OpenTarget;
+use super::filters::{FilterChange, FilterKind, Filters, ProjectChoice, STATES, TIME_CHOICES};
+use super::request::FilterChoices;
+use crate::render::{relative_path, resume_command, sanitize_line};
+
+/// A list of choices of which one is selected.
+#[derive(Clone, Debug)]
+pub(super) struct Menu {
+    pub(super) title: String,
+    pub(super) items: Vec<MenuItem>,
+    pub(super) selected: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct MenuItem {
+    /// Chooses the item at once.
+    pub(super) key: Option<char>,
+    pub(super) label: String,
+    pub(super) action: MenuAction,
+}
+
+/// What choosing an item does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum MenuAction {
+    OpenFilter(FilterKind),
+    ChangeFilter(FilterChange),
+    ClearFilters,
+    /// What it is, and the text.
+    Copy(&'static str, String),
+    Open(OpenTarget),
+}
+
+impl Menu {
+    fn new(title: &str, items: Vec<MenuItem>) -> Self {
+        Self { title: title.to_owned(), items, selected: 0 }
+    }
+
+    /// All filters of a tab with their values.
+    pub(super) fn filters(filters: &Filters, tab: TuiTab) -> Self {
+        let item = |kind: FilterKind| {
+            let value = filters.value(kind).unwrap_or_else(|| "any".to_owned());
+            let label = format!("{:<8} {value}", kind.label());
+            MenuItem { key: Some(kind_key(kind)), label, action: MenuAction::OpenFilter(kind) }
+        };
+        let mut items: Vec<MenuItem> =
+            FilterKind::ALL.into_iter().filter(|kind| kind.applies_to(tab)).map(item).collect();
+        items.push(MenuItem { key: Some('c'), label: "clear filters".to_owned(), action: MenuAction::ClearFilters });
+        Self::new("Filters", items)
+    }
+
+    /// The values of one filter.
+    pub(super) fn filter_values(kind: FilterKind, filters: &Filters, choices: &FilterChoices) -> Self {
+        let values = filter_changes(kind, filters, choices);
+        let mut menu = Self::new(&format!("Filter by {}", kind.label()), Vec::new());
+        for (at, (label, change)) in values.into_iter().enumerate() {
+            let mut changed = filters.clone();
+            changed.apply(change.clone());
+            if changed == *filters {
+                menu.selected = at;
+            }
+            menu.items.push(MenuItem { key: None, label, action: MenuAction::ChangeFilter(change) });
+        }
+        menu
+    }
+
+    /// What can be copied of a session and the selected text.
+    pub(super) fn copy(session: &Session, text: &str) -> Self {
+        let mut items = vec![copy_item('i', "ID", session.id.to_string())];
+        items.extend(resume_command(session).map(|command| copy_item('c', "resume command", command)));
+        items.extend((!text.trim().is_empty()).then(|| copy_item('t', "text", text.to_owned())));
+        Self::new("Copy", items)
+    }
+
+    /// The transcript and the files of an entry.
+    pub(super) fn open(session: &Session, entry: Option<&Entry>, line: Option<u64>) -> Self {
+        let mut items = Vec::new();
+        if let Some(path) = &session.transcript {
+            let target = OpenTarget { path: path.clone(), line, folder: None };
+            items.push(MenuItem { key: Some('t'), label: "transcript".to_owned(), action: MenuAction::Open(target) });
+        }
+        let tool = entry.and_then(|entry| entry.tool.as_ref());
+        for path in tool.iter().flat_map(|tool| &tool.paths) {
+            let target = OpenTarget { path: path.clone(), line: None, folder: session.cwd.clone() };
+            let label = relative_path(&sanitize_line(path), session);
+            items.push(MenuItem { key: None, label, action: MenuAction::Open(target) });
+        }
+        Self::new("Open in editor", items)
+    }
+
+    pub(super) fn select_next(&mut self) {
+        self.selected = (self.selected + 1).min(self.items.len().saturating_sub(1));
+    }
+
+    pub(super) fn select_previous(&mut self) {
+        self.selected = self.selected.saturating_sub(1);
+    }
+
+    /// The action of the selected item.
+    pub(super) fn chosen(&self) -> Option<MenuAction> {
+        self.items.get(self.selected).map(|item| item.action.clone())
+    }
+
+    /// The action of the item with this key.
+    pub(super) fn action_of(&self, key: char) -> Option<MenuAction> {
+        self.items.iter().find(|item| item.key == Some(key)).map(|item| item.action.clone())
+    }
+}
+
+fn copy_item(key: char, what: &'static str, text: String) -> MenuItem {
+    let label = format!("{what:<14}  {}", sanitize_line(&text));
+    MenuItem { key: Some(key), label, action: MenuAction::Copy(what, text) }
+}
+
+const fn kind_key(kind: FilterKind) -> char {
+    match kind {
+        FilterKind::Project => 'p',
+        FilterKind::Agent => 'a',
+        FilterKind::Time => 't',
+        FilterKind::Kind => 'k',
+        FilterKind::State => 's',
+    }
+}
+
+/// The values of a filter, with the change each makes.
+fn filter_changes(kind: FilterKind, filters: &Filters, choices: &FilterChoices) -> Vec<(String, FilterChange)> {
+    let any = |change: FilterChange| std::iter::once(("any".to_owned(), change));
+    match kind {
+        FilterKind::Project => {
+            let fixed = [
+                (format!("this project ({})", sanitize_line(&filters.current_project)), ProjectChoice::Current),
+                ("all projects".to_owned(), ProjectChoice::All),
+            ];
+            let others = choices.projects.iter().filter(|path| **path != filters.current_project);
+            let others = others.map(|path| (sanitize_line(path), ProjectChoice::Named(path.clone())));
+            fixed.into_iter().chain(others).map(|(label, choice)| (label, FilterChange::Project(choice))).collect()
+        }
+        FilterKind::Agent => {
+            let agents = choices.agents.iter();
+            let agents = agents.map(|agent| (agent.label().to_owned(), FilterChange::Agent(Some(*agent))));
+            any(FilterChange::Agent(None)).chain(agents).collect()
+        }
+        FilterKind::Time => {
+            let times = TIME_CHOICES.iter().enumerate();
+            let times = times.map(|(at, (_, _, label))| ((*label).to_owned(), FilterChange::Time(Some(at))));
+            any(FilterChange::Time(None)).chain(times).collect()
+        }
+        FilterKind::Kind => {
+            let kinds = HitKind::ALL.into_iter();
+            let kinds = kinds.map(|kind| (kind.as_str().to_owned(), FilterChange::Kind(Some(kind))));
+            any(FilterChange::Kind(None)).chain(kinds).collect()
+        }
+        FilterKind::State => {
+            let states = STATES.into_iter();
+            let states = states.map(|state| (state.as_str().to_owned(), FilterChange::State(Some(state))));
+            any(FilterChange::State(None)).chain(states).collect()
+        }
+    }
+}

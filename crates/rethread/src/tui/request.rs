@@ -1,0 +1,102 @@
+//! What the interface asks its workers for, and what they answer.
+
+use rethread_engine::EntryRange;
+use rethread_model::{Agent, Entry, Session};
+
+use super::TuiTab;
+use super::filters::Filters;
+use super::row::{ListRow, RowSubject};
+use crate::render::Tone;
+
+/// A list to load. Answers to older requests are ignored.
+#[derive(Clone, Debug)]
+pub(super) struct ListRequest {
+    pub(super) number: u64,
+    pub(super) tab: TuiTab,
+    pub(super) query: String,
+    pub(super) filters: Filters,
+}
+
+/// A preview to load.
+#[derive(Clone, Debug)]
+pub(super) struct PreviewRequest {
+    pub(super) number: u64,
+    pub(super) subject: RowSubject,
+    pub(super) range: EntryRange,
+    /// Columns of a line.
+    pub(super) width: usize,
+    /// Whether tool calls are shown with arguments and output.
+    pub(super) is_unfolded: bool,
+    pub(super) start: PreviewStart,
+}
+
+/// Which part of a loaded preview is shown first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PreviewStart {
+    /// The line of the hit, or the start of the session.
+    Hit,
+    Top,
+    Bottom,
+    /// The entry with this seq, which was shown first before.
+    Entry(u64),
+}
+
+/// A loaded list.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LoadedList {
+    pub(super) number: u64,
+    pub(super) rows: Vec<ListRow>,
+    /// Counts and time, at the top right.
+    pub(super) summary: String,
+    /// Shown if there are no rows.
+    pub(super) empty_note: String,
+    /// How the query was read, or what could not be searched.
+    pub(super) notice: Option<String>,
+    /// Words to highlight in the preview, in lower case.
+    pub(super) words: Vec<String>,
+}
+
+/// A line of text in parts with a tone.
+pub(super) type TonedLine = Vec<(Tone, String)>;
+
+/// A loaded preview, wrapped to the requested width.
+#[derive(Clone, Debug)]
+pub(super) struct PreviewDoc {
+    pub(super) number: u64,
+    pub(super) session: Box<Session>,
+    /// Stays at the top while the rest scrolls.
+    pub(super) header: Vec<TonedLine>,
+    pub(super) lines: Vec<TonedLine>,
+    /// The first line of each entry, with the entry.
+    pub(super) entries: Vec<(usize, Entry)>,
+    /// The line of the hit.
+    pub(super) hit: Option<usize>,
+    /// Ranges to load for entries before and after those shown.
+    pub(super) earlier: Option<EntryRange>,
+    pub(super) later: Option<EntryRange>,
+    pub(super) start: PreviewStart,
+}
+
+/// What the filter menu offers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FilterChoices {
+    pub(super) agents: Vec<Agent>,
+    pub(super) projects: Vec<String>,
+}
+
+/// What a worker sends.
+#[derive(Debug)]
+pub(super) enum WorkerAnswer {
+    List(LoadedList),
+    Preview(PreviewDoc),
+    Choices(FilterChoices),
+    /// A request failed. The number is that of the request.
+    Failed {
+        number: u64,
+        message: String,
+    },
+    /// New transcript lines were read.
+    Synced,
+    /// A worker panicked.
+    Crashed,
+}

@@ -1,0 +1,130 @@
+//! Takes the terminal over and gives it back, whatever happens.
+
+use std::io::{self, Stdout, Write, stdout};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size};
+use crossterm::{cursor, execute};
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Size;
+use ratatui::{Terminal, TerminalOptions, Viewport};
+
+use super::state::TuiState;
+use super::view;
+
+/// What must be given back, for a panic in any thread.
+static TAKEN: AtomicU8 = AtomicU8::new(NOTHING);
+const NOTHING: u8 = 0;
+const INLINE: u8 = 1;
+const FULL: u8 = 2;
+
+/// Smallest height without `--height`.
+const MIN_INLINE_ROWS: u16 = 12;
+
+/// The terminal while the interface has it. Dropping it gives the terminal back.
+pub(super) struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    is_inline: bool,
+}
+
+impl Screen {
+    /// Takes the terminal: all of it, or some rows below the prompt.
+    pub(super) fn enter(inline_rows: Option<u16>) -> io::Result<Self> {
+        let is_inline = inline_rows.is_some();
+        take(is_inline)?;
+        let viewport = inline_rows.map_or(Viewport::Fullscreen, Viewport::Inline);
+        let terminal = Terminal::with_options(CrosstermBackend::new(stdout()), TerminalOptions { viewport });
+        match terminal {
+            Ok(terminal) => Ok(Self { terminal, is_inline }),
+            Err(error) => {
+                give_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// Draws the state. Its size follows the terminal.
+    pub(super) fn draw(&mut self, state: &mut TuiState) -> io::Result<()> {
+        state.size = self.size();
+        self.terminal.draw(|frame| view::draw(frame, state))?;
+        Ok(())
+    }
+
+    /// Rows and columns of the interface.
+    pub(super) fn size(&mut self) -> Size {
+        let area = self.terminal.get_frame().area();
+        Size { width: area.width, height: area.height }
+    }
+
+    /// Takes the new size of the terminal over.
+    pub(super) fn follow_resize(&mut self) -> io::Result<()> {
+        self.terminal.autoresize()
+    }
+
+    /// Gives the terminal to another program while `work` runs.
+    pub(super) fn lend<T>(&mut self, work: impl FnOnce() -> T) -> io::Result<T> {
+        if self.is_inline {
+            self.terminal.clear()?;
+        }
+        give_back();
+        let result = work();
+        take(self.is_inline)?;
+        self.terminal.clear()?;
+        Ok(result)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        if self.is_inline {
+            // The rows of the interface make room for the next prompt.
+            let top = self.terminal.get_frame().area().y;
+            let _ = self.terminal.clear();
+            let _ = execute!(stdout(), cursor::MoveTo(0, top));
+        }
+        give_back();
+    }
+}
+
+/// The rows to use with `--inline`.
+pub(super) fn inline_rows(requested: Option<u16>) -> io::Result<u16> {
+    let (_, rows) = size()?;
+    Ok(requested.unwrap_or((rows * 2 / 5).max(MIN_INLINE_ROWS)).min(rows))
+}
+
+/// Gives the terminal back before a panic is reported, so that its message can be read.
+pub(super) fn restore_on_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !rethread_engine::expects_panic() {
+            give_back();
+        }
+        report(panic);
+    }));
+}
+
+fn take(is_inline: bool) -> io::Result<()> {
+    enable_raw_mode()?;
+    TAKEN.store(if is_inline { INLINE } else { FULL }, Ordering::Release);
+    execute!(stdout(), EnableBracketedPaste)?;
+    if !is_inline {
+        // Without the whole screen, the wheel must still scroll the history of the terminal.
+        execute!(stdout(), EnterAlternateScreen, EnableMouseCapture)?;
+    }
+    Ok(())
+}
+
+/// Gives the terminal back, once.
+fn give_back() {
+    let taken = TAKEN.swap(NOTHING, Ordering::AcqRel);
+    if taken == NOTHING {
+        return;
+    }
+    if taken == FULL {
+        let _ = execute!(stdout(), DisableMouseCapture, LeaveAlternateScreen);
+    }
+    let _ = execute!(stdout(), DisableBracketedPaste, cursor::Show);
+    let _ = disable_raw_mode();
+    let _ = stdout().flush();
+}

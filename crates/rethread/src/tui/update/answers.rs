@@ -1,0 +1,70 @@
+//! What workers send.
+
+use super::{list, preview};
+use crate::render::Tone;
+use crate::tui::effect::TuiEffect;
+use crate::tui::request::{LoadedList, PreviewDoc, WorkerAnswer};
+use crate::tui::state::{TuiState, TuiTab};
+
+pub(super) fn receive(state: &mut TuiState, answer: WorkerAnswer) -> Vec<TuiEffect> {
+    match answer {
+        WorkerAnswer::List(loaded) if state.list.pending == Some(loaded.number) => receive_list(state, loaded),
+        WorkerAnswer::Preview(doc) if state.preview.pending == Some(doc.number) => receive_preview(state, doc),
+        WorkerAnswer::Choices(choices) => {
+            state.choices = choices;
+            Vec::new()
+        }
+        WorkerAnswer::Failed { number, message } => fail(state, number, message),
+        // Typing loads the list anyway.
+        WorkerAnswer::Synced if state.list.pending.is_none() => list::refresh(state),
+        // An answer to an older request, or a crash, which ends the loop.
+        _ => Vec::new(),
+    }
+}
+
+fn receive_list(state: &mut TuiState, loaded: LoadedList) -> Vec<TuiEffect> {
+    let before = state.list.selected_row().cloned();
+    let same = before.as_ref().filter(|_| state.list.keeps_selection);
+    let kept = same.and_then(|before| loaded.rows.iter().position(|row| row.is_same(before)));
+    let list = &mut state.list;
+    list.rows = loaded.rows;
+    list.selected = kept.unwrap_or(0);
+    list.first = if kept.is_some() { list.first } else { 0 };
+    (list.summary, list.empty_note) = (loaded.summary, loaded.empty_note);
+    (list.notice, list.words) = (loaded.notice, loaded.words);
+    (list.pending, list.is_loaded) = (None, true);
+    list::keep_selection_visible(state);
+    let is_same = |after: &crate::tui::row::ListRow| before.as_ref().is_some_and(|before| before.is_same(after));
+    let shows_selection = state.doc_of_selection().is_some() && state.list.selected_row().is_some_and(is_same);
+    if !shows_selection {
+        return preview::load(state);
+    }
+    let is_at_end = state.preview.scroll >= {
+        let lines = state.preview.doc.as_ref().map_or(0, |doc| doc.lines.len());
+        lines.saturating_sub(crate::tui::view::preview_rows(state))
+    };
+    // Follows a session that is being written, unless its reader scrolled up.
+    let follows = state.tab == TuiTab::Live && is_at_end && state.preview.find.is_none();
+    if follows { preview::load(state) } else { Vec::new() }
+}
+
+fn receive_preview(state: &mut TuiState, doc: PreviewDoc) -> Vec<TuiEffect> {
+    state.preview.pending = None;
+    state.preview.doc = Some(doc);
+    preview::scroll_to_start(state);
+    if state.preview.find.is_some() { preview::find_again(state) } else { Vec::new() }
+}
+
+fn fail(state: &mut TuiState, number: u64, message: String) -> Vec<TuiEffect> {
+    let is_list = state.list.pending == Some(number);
+    if is_list {
+        state.list.pending = None;
+        state.list.is_loaded = true;
+    } else if state.preview.pending == Some(number) {
+        state.preview.pending = None;
+    } else {
+        return Vec::new();
+    }
+    state.message = Some((Tone::Error, message));
+    Vec::new()
+}
