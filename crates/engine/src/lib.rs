@@ -128,9 +128,9 @@ pub use services::{
     ReportService, SearchService, ServerService, SessionService, SyncService, ThreadService, TurnService,
 };
 pub use sessions::{
-    Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EpisodeText, ListRange, ListedSession, LogProfile,
-    ProjectFilter, SessionListRequest, SessionLog, SessionPage, SessionPageRequest, ShowRequest, StateCounts, Timeline,
-    TimelineEpisode, TimelineRequest,
+    AgentCommand, Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EpisodeText, ListRange, ListedSession,
+    LogProfile, ProjectFilter, SessionListRequest, SessionLog, SessionPage, SessionPageRequest, ShowRequest,
+    StateCounts, Timeline, TimelineEpisode, TimelineRequest,
 };
 pub use sync::{
     AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, UnreadTranscript, UnsyncedContent,

@@ -15,6 +15,16 @@ const COLUMNS: &str = "80";
 impl TestHome {
     /// Runs the binary in a terminal where `typed` is typed; its exit code, and all it printed with `typed` echoed.
     pub fn run_in_terminal(&self, arguments: &[&str], typed: &str) -> (Option<i32>, String) {
+        self.run_in_terminal_with(arguments, typed, &[])
+    }
+
+    /// The same with variables in the environment.
+    pub fn run_in_terminal_with(
+        &self,
+        arguments: &[&str],
+        typed: &str,
+        variables: &[(&str, &str)],
+    ) -> (Option<i32>, String) {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
@@ -24,7 +34,7 @@ impl TestHome {
             OpenOptions::new().read(true).write(true).open(path).unwrap()
         };
         let mut command = self.command(arguments);
-        command.env("COLUMNS", COLUMNS).env("TERM", "dumb");
+        command.env("COLUMNS", COLUMNS).env("TERM", "dumb").envs(variables.iter().copied());
         command.stdin(program_side()).stdout(program_side()).stderr(program_side());
         let mut child = command.spawn().unwrap();
         // Our copies of the program's side must be closed, or reading would never end.

@@ -1,5 +1,6 @@
 //! Lists sessions and the projects they belong to.
 
+mod agent_command;
 mod board;
 mod episodes;
 mod page;
@@ -17,6 +18,7 @@ use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
 use crate::lifecycle::LiveSessions;
 use crate::{EngineError, SessionService};
 
+pub use agent_command::AgentCommand;
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use episodes::EpisodeText;
 pub(crate) use page::changed_files;

@@ -157,11 +157,16 @@ pub(crate) enum Command {
         after_long_help = "Examples:\n  rethread ask 'why did we drop redis?'\n  rethread ask 'how did we fix the connection timeout?'\n  rethread ask 'what were we working on?'\n  rethread ask 'flaky parser' 'which fix was kept, and why?'\n  rethread ask 01KHX 'what is left to do?' --no-model"
     )]
     Ask(AskArgs),
-    /// Show where a session left off.
+    /// Continue a session in its agent.
     ///
-    /// Prints what the session was doing and the command that continues it in its agent. Without REF, the newest session
-    /// of this project.
-    #[command(after_long_help = "Examples:\n  rethread resume\n  rethread resume 'flaky parser'")]
+    /// Shows what the session was doing, and starts its agent in the right directory if you confirm. Without REF, you pick
+    /// one of the newest sessions; without a terminal it is the newest one of this project, and nothing is started.
+    ///
+    /// --in hands the work over to another agent: it starts in the same directory with the note of `rethread handoff` as
+    /// its first prompt.
+    #[command(
+        after_long_help = "Examples:\n  rethread resume\n  rethread resume 'flaky parser' --exec\n  rethread resume 'flaky parser' --in codex\n  eval \"$(rethread resume --print)\""
+    )]
     Resume(ResumeArgs),
     /// List sessions in this project, newest first.
     ///
@@ -410,6 +415,7 @@ impl Command {
             | Command::Forget(ForgetArgs { json, .. })
             | Command::Sessions(SessionsArgs { json, .. })
             | Command::Show(ShowArgs { json, .. })
+            | Command::Resume(ResumeArgs { json, .. })
             | Command::Search(SearchArgs { json, .. })
             | Command::Timeline(TimelineArgs { json, .. })
             | Command::Fix(FixArgs { json, .. })

@@ -60,8 +60,21 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("json", |arg| arg.conflicts_with_all(["exec", "print"])))]
 pub(crate) struct ResumeArgs {
-    /// Session: ID or its start or end, alias, name, or words from its name [default: the newest one here]
+    /// Session: ID or its start or end, alias, name, or words from its name [default: pick one; without a terminal the
+    /// newest one here]
     #[arg(value_name = "REF")]
     pub(crate) reference: Option<String>,
+    /// Hand over to this agent: start it with a handoff note as its first prompt
+    #[arg(long = "in", value_name = "AGENT", value_parser = values::startable_agent(), hide_possible_values = true)]
+    pub(crate) agent: Option<Agent>,
+    /// Start the agent without asking
+    #[arg(long)]
+    pub(crate) exec: bool,
+    /// Print only the command line, for a shell
+    #[arg(long, conflicts_with = "exec")]
+    pub(crate) print: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }

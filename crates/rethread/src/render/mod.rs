@@ -55,7 +55,7 @@ pub(crate) use health::{diagnosis, verify_report};
 pub(crate) use index::{index_failed, index_rebuilt, index_report};
 pub(crate) use project_names::project_names;
 pub(crate) use reduction::reduction_table;
-pub(crate) use resume::resume_command;
+pub(crate) use resume::{PICKER_ROWS, command_summary, is_named_like, numbered_sessions, resume_command};
 pub(crate) use sanitize::sanitize;
 pub(crate) use search::{SearchView, search, search_by_session, search_summary, unsynced_transcripts};
 pub(crate) use serve::server_address;

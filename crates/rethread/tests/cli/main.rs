@@ -18,6 +18,7 @@ mod install_files;
 mod install_hosts;
 mod own_files;
 mod pi_extension;
+mod resume;
 mod scope;
 mod search;
 mod setup;
