@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 
 use rethread_engine::{
-    AskError, BudgetRefusal, ChatError, ConfigError, CopyError, EngineError, IndexError, InstallError, InvalidNote,
-    MemberError, ModelError, StoreError, ThreadError,
+    AskError, BudgetRefusal, ChatError, ConfigError, CopyError, EngineError, ImportError, IndexError, InstallError,
+    InvalidNote, MemberError, ModelError, StoreError, ThreadError,
 };
 use rethread_model::Session;
 use rethread_model::thread::UNNAMED_THREAD;
@@ -218,6 +218,8 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
             FailureKind::InvalidContent,
             Some("use one word of letters, digits, dashes, dots and underscores: `rethread session alias REF ALIAS`"),
         ),
+        EngineError::PurgeOfSharedStore => (FailureKind::Usage, Some("run without --store")),
+        EngineError::Import(error) => classify_import(error),
         EngineError::ThreadLog(_) => (
             FailureKind::InvalidContent,
             Some("add --allow-damaged to import the log as it is; readers skip these lines"),
@@ -407,6 +409,18 @@ fn classify_chat(error: &ChatError) -> (FailureKind, Option<&'static str>) {
             (FailureKind::InvalidConfig, Some("run `rethread config show` to check the model settings"))
         }
         _ => (FailureKind::Model, None),
+    }
+}
+
+fn classify_import(error: &ImportError) -> (FailureKind, Option<&'static str>) {
+    match error {
+        ImportError::NotAnExport => {
+            (FailureKind::InvalidContent, Some("write one with `rethread export --output FILE`"))
+        }
+        ImportError::Version { .. } => {
+            (FailureKind::InvalidContent, Some("use the version of rethread that wrote it, or a newer one"))
+        }
+        ImportError::Read(_) => (FailureKind::Output, Some("run the import again: it continues")),
     }
 }
 

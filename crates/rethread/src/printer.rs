@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::cli::ColorMode;
 use crate::environment::Terminal;
-use crate::json;
 use crate::render::{TextPage, Tone, sanitize};
+use crate::{json, pager};
 
 /// Writes to stdout and stderr, with color and notes as requested.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,9 +41,14 @@ impl Printer {
         TextPage::new(self.has_color(self.terminal.stderr), self.terminal.width)
     }
 
-    /// Prints a result to stdout.
+    /// Prints a result to stdout, through the pager if it is long and paging is on.
     pub(crate) fn answer(&self, page: &TextPage) -> io::Result<()> {
-        self.raw(page.as_str().as_bytes())
+        if pager::show(page.as_str())? { Ok(()) } else { self.raw(page.as_str().as_bytes()) }
+    }
+
+    /// Lines of the terminal; `None` if stdout is not one that a pager can use.
+    pub(crate) fn rows(&self) -> Option<usize> {
+        self.terminal.rows
     }
 
     /// Prints one JSON object on one line to stdout.

@@ -6,11 +6,13 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::TestHome;
 
 /// The width that the binary uses.
 const COLUMNS: &str = "80";
+const SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
 
 impl TestHome {
     /// Runs the binary in a terminal where `typed` is typed; its exit code, and all it printed with `typed` echoed.
@@ -28,6 +30,7 @@ impl TestHome {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
+        tcsetwinsize(&terminal, SIZE).unwrap();
         let name = ptsname(&terminal, Vec::new()).unwrap();
         let program_side = || {
             let path = OsStr::from_bytes(name.as_bytes());

@@ -147,6 +147,10 @@ settings! {
         /// tokens at the end of a thread that are never summarized
         keep_recent_tokens: u64 = number(20_000);
     }
+    display: DisplaySettings {
+        /// program that shows results longer than the terminal; cat turns that off; empty: $PAGER, else less
+        pager: String = text();
+    }
     serve: ServeSettings {
         /// address and port the server listens on
         listen: String = text_or("127.0.0.1:7717");

@@ -13,6 +13,7 @@ mod file_rules;
 mod forget;
 mod frame;
 mod install;
+mod purge;
 mod reference;
 mod resume;
 mod schema;
@@ -23,6 +24,7 @@ mod session_events;
 mod store;
 mod thread;
 mod timeline;
+mod transfer;
 mod turn_frames;
 mod usage;
 
@@ -52,6 +54,7 @@ pub(crate) use facts::{DecisionListJson, FactsReportJson, FileHistoryJson, FixRe
 pub(crate) use forget::ForgetReportJson;
 pub(crate) use frame::{CallerToolJson, ClientFrameJson, FrameEventJson, FrameJson, RunEndJson};
 pub(crate) use install::{InstallAllReportJson, InstallReportJson};
+pub(crate) use purge::PurgeReportJson;
 pub(crate) use reference::ResolvedReferencesJson;
 pub(crate) use resume::ResumeCommandJson;
 pub(crate) use search::{SearchResultJson, SimilarSessionsJson};
@@ -64,6 +67,7 @@ pub(crate) use thread::{
     ThreadListJson,
 };
 pub(crate) use timeline::TimelineJson;
+pub(crate) use transfer::{ExportedSessionJson, ImportReportJson};
 pub(crate) use turn_frames::message_record;
 pub(crate) use usage::UsageReportJson;
 

@@ -18,6 +18,7 @@ mod health;
 mod highlight;
 mod index;
 mod project_names;
+mod redactions;
 mod reduction;
 mod resume;
 mod sanitize;
@@ -29,10 +30,12 @@ mod show;
 mod status;
 mod store;
 mod sync;
+mod table;
 mod text_page;
 mod thread;
 mod timeline;
 mod usage;
+mod usage_rows;
 mod workflows;
 mod wrap;
 
@@ -54,21 +57,24 @@ pub(crate) use graph::{EdgeLayout, GraphLayout, NODE_SIZE, NodeLayout, dot, edge
 pub(crate) use health::{diagnosis, verify_report};
 pub(crate) use index::{index_failed, index_rebuilt, index_report};
 pub(crate) use project_names::project_names;
+pub(crate) use redactions::redaction_summary;
 pub(crate) use reduction::reduction_table;
 pub(crate) use resume::{PICKER_ROWS, command_summary, is_named_like, numbered_sessions, resume_command};
 pub(crate) use sanitize::sanitize;
 pub(crate) use search::{SearchView, search, search_by_session, search_summary, unsynced_transcripts};
 pub(crate) use serve::server_address;
 pub(crate) use session_events::session_events;
-pub(crate) use sessions::{picker_lines, session_label, sessions};
+pub(crate) use sessions::{picker_lines, session_label, session_rows, sessions};
 pub(crate) use show::{LogView, relative_path, show, state_name};
 pub(crate) use status::status;
 pub(crate) use store::store_copy;
 pub(crate) use sync::{carried_over, embedding_failure, embedding_report, sync_plan, sync_report, warnings};
+pub(crate) use table::{Separator, separated};
 pub(crate) use text_page::{CellAlign, TextPage, Tone, sanitize_line};
 pub(crate) use thread::{compaction_note, compaction_summary, queue_position, send_plan, thread_context, threads};
 pub(crate) use timeline::timeline;
 pub(crate) use usage::{UsageMeasure, budget_limits, ledger_cost, money, rough_cost, usage, usage_measure};
+pub(crate) use usage_rows::usage_rows;
 pub(crate) use workflows::workflows;
 
 /// Maximum width of running text in columns; wider lines are hard to read.
