@@ -10,7 +10,7 @@ use rethread_model::{Session, SessionId, UnknownAgent};
 use rethread_recall::SearchError;
 use rethread_store::{CopyError, MemberError, StoreError, ThreadError};
 
-use crate::{ConfigError, InstallError, InvalidMessageContent, InvalidNote, InvalidThreadLog, ModelError};
+use crate::{ConfigError, ImportError, InstallError, InvalidMessageContent, InvalidNote, InvalidThreadLog, ModelError};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -162,6 +162,12 @@ pub enum EngineError {
     /// A log to be imported has lines that are not records. Nothing was imported.
     #[error(transparent)]
     ThreadLog(#[from] InvalidThreadLog),
+    /// A store on a server cannot be deleted from here: it may be used by others.
+    #[error("the store is on a server: only its operator can delete it")]
+    PurgeOfSharedStore,
+    /// A file could not be imported.
+    #[error(transparent)]
+    Import(#[from] ImportError),
     /// The last message of the thread is not one that a model answers.
     #[error("this thread has no message to answer")]
     NothingToAnswer,

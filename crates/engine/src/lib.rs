@@ -49,6 +49,7 @@ mod services;
 mod sessions;
 mod sync;
 mod threads;
+mod transfer;
 
 use rethread_store::{ReadStore, Store, Threads, WaitBudget};
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ pub use install::{
 pub use lifecycle::{
     CloseAction, EndedSession, EventOrigin, MaintenanceReport, SessionChange, SessionEvents, TaskAndNotes, TierStatus,
 };
-pub use maintenance::{CarryOverReport, RebuildReport, StoreCopyRequest, VerifyReport};
+pub use maintenance::{CarryOverReport, PurgeReport, PurgedItem, RebuildReport, StoreCopyRequest, VerifyReport};
 pub use members::{NewMember, RetentionReport, TokenRequest};
 pub use models::{BudgetStatus, ModelError};
 pub use paging::{ListPage, PageRequest};
@@ -128,12 +129,13 @@ pub use server::{ChangeReport, ChangeWatcher, ServerLock, random_secret};
 pub use services::{
     AwarenessService, CardService, ConversationService, EnrichmentService, FactService, ForgetService, HookService,
     InstallService, JournalService, LifecycleService, MaintenanceService, MemberService, QuestionService,
-    ReportService, SearchService, ServerService, SessionService, SyncService, ThreadService, TurnService,
+    ReportService, SearchService, ServerService, SessionService, SyncService, ThreadService, TransferService,
+    TurnService,
 };
 pub use sessions::{
-    Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EntryOriginal, EpisodeText, ListRange, ListedSession,
-    LogProfile, OriginalProblem, ProjectFilter, SessionListRequest, SessionLog, SessionPage, SessionPageRequest,
-    ShowRequest, StateCounts, Timeline, TimelineEpisode, TimelineRequest,
+    AgentCommand, Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EntryOriginal, EpisodeText, ListRange,
+    ListedSession, LogProfile, OriginalProblem, ProjectFilter, SessionListRequest, SessionLog, SessionPage,
+    SessionPageRequest, ShowRequest, StateCounts, Timeline, TimelineEpisode, TimelineRequest,
 };
 pub use sync::{
     AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, UnreadTranscript, UnsyncedContent,
@@ -145,6 +147,7 @@ pub use threads::{
     SendRequest, Summarizer, ThreadCatchUp, ThreadContext, ThreadList, ThreadLogPage, TurnEvent, TurnReport,
     parse_content,
 };
+pub use transfer::{ExportReport, ImportError, ImportProblem, ImportReport, ReadableSession};
 
 /// Everything Rethread can do, for one user on one machine. Each command is one method of a service.
 #[derive(Debug)]

@@ -248,6 +248,21 @@ services! {
     /// ```
     pub forget: ForgetService
 
+    /// Sessions as a file that another store can take.
+    ///
+    /// ```
+    /// use rethread_engine::{Engine, EngineError, Environment, ImportError};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let engine = Engine::open(Environment::for_home(folder.path()))?;
+    /// let report = engine.transfer().export::<EngineError>(&[], &mut |_| Ok(()))?;
+    /// assert_eq!(report.sessions, 0);
+    /// let outcome = engine.transfer().import(&mut "not an export".as_bytes());
+    /// assert!(matches!(outcome, Err(EngineError::Import(ImportError::NotAnExport))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub transfer: TransferService
+
     /// Rebuilds what is derived, checks that it is consistent, and replaces a store that cannot be used.
     ///
     /// ```

@@ -97,7 +97,7 @@ pub use facts::{
     similar_errors, with_other_values, workflows,
 };
 pub use fix_lines::{best_fix, fix_line};
-pub use handoff::{HandoffSource, write_handoff};
+pub use handoff::{HandoffSource, handoff_prompt, write_handoff};
 pub use hits::SearchHit;
 pub use injection_detail::InjectionDetail;
 pub use last_session::{LAST_SESSION_BYTES, LastSession, asks_for_last_session, last_session_block};

@@ -16,7 +16,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::json::ErrorResponseJson;
 use crate::printer::{self, Printer};
 use crate::render;
-use crate::{completion, environment, shared_store};
+use crate::{completion, environment, pager, shared_store};
 
 /// Runs the command and returns the exit code.
 pub(crate) fn run(arguments: &[OsString]) -> u8 {
@@ -101,7 +101,11 @@ fn execute(cli: Cli) -> u8 {
             command => shared_store::find(global.store.as_deref(), command.as_ref(), &environment)?,
         };
         environment.syncs_unasked = environment.store.is_none();
-        commands::run(&CommandContext { environment, printer, zone: environment::zone() }, cli.command)
+        let context = CommandContext { environment, printer, zone: environment::zone() };
+        if !global.no_pager && cli.command.as_ref().is_some_and(Command::is_paged) {
+            pager::enable(&context);
+        }
+        commands::run(&context, cli.command)
     });
     if printer.verbosity() > 1 {
         printer.note_line(&format!("took {:.3} s", started.elapsed().as_secs_f64()));

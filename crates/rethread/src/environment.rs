@@ -43,6 +43,8 @@ pub(crate) struct Terminal {
     pub(crate) stderr: bool,
     /// Columns. None if stdout is a file or a pipe.
     pub(crate) width: Option<usize>,
+    /// Lines. None if stdout is a file or a pipe, or a terminal that cannot move its cursor.
+    pub(crate) rows: Option<usize>,
     /// Whether the environment turns color off.
     pub(crate) plain: bool,
 }
@@ -51,13 +53,16 @@ pub(crate) fn terminal() -> Terminal {
     let stdout = std::io::stdout().is_terminal();
     let stderr = std::io::stderr().is_terminal();
     let configured = variable(COLUMNS).and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-    let measured = || terminal_size::terminal_size().filter(|_| stdout).map(|(width, _)| usize::from(width.0));
+    let size = terminal_size::terminal_size().filter(|_| stdout);
+    let measured = || size.map(|(width, _)| usize::from(width.0));
+    let is_dumb = variable(TERM).is_some_and(|term| term == "dumb");
     Terminal {
         can_ask: std::io::stdin().is_terminal() && stderr,
         stdout,
         stderr,
         width: configured.or_else(measured),
-        plain: variable(NO_COLOR).is_some() || variable(TERM).is_some_and(|term| term == "dumb"),
+        rows: size.filter(|_| !is_dumb).map(|(_, height)| usize::from(height.0)).filter(|rows| *rows > 0),
+        plain: variable(NO_COLOR).is_some() || is_dumb,
     }
 }
 

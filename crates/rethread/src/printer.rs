@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::cli::ColorMode;
 use crate::environment::Terminal;
-use crate::json;
 use crate::render::{TextPage, Tone, sanitize};
+use crate::{json, pager};
 
 /// Writes to stdout and stderr, with color and notes as requested.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,9 +41,14 @@ impl Printer {
         TextPage::new(self.has_color(self.terminal.stderr), self.terminal.width)
     }
 
-    /// Prints a result to stdout.
+    /// Prints a result to stdout, through the pager if it is long and paging is on.
     pub(crate) fn answer(&self, page: &TextPage) -> io::Result<()> {
-        self.raw(page.as_str().as_bytes())
+        if pager::show(page.as_str())? { Ok(()) } else { self.raw(page.as_str().as_bytes()) }
+    }
+
+    /// Lines of the terminal; `None` if stdout is not one that a pager can use.
+    pub(crate) fn rows(&self) -> Option<usize> {
+        self.terminal.rows
     }
 
     /// Prints one JSON object on one line to stdout.
@@ -120,6 +125,12 @@ impl Printer {
         Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
     }
 
+    /// Asks a yes/no question that Enter answers with yes. The end of the input means no.
+    pub(crate) fn confirm_yes(&self, question: &str) -> io::Result<bool> {
+        let answer = self.ask_line(question, "[Y/n]")?;
+        Ok(answer.is_some_and(|answer| matches!(answer.to_lowercase().as_str(), "" | "y" | "yes")))
+    }
+
     /// Asks for a number to confirm what cannot be undone, so that answering `y` out of habit is not enough.
     pub(crate) fn confirm_number(&self, question: &str, number: usize) -> io::Result<bool> {
         let number = number.to_string();
@@ -128,12 +139,17 @@ impl Printer {
 
     /// The line that the user types, trimmed; empty if there is none.
     fn ask(&self, question: &str, choices: &str) -> io::Result<String> {
+        Ok(self.ask_line(question, choices)?.unwrap_or_default())
+    }
+
+    /// The line that the user types, trimmed; `None` at the end of the input.
+    pub(crate) fn ask_line(&self, question: &str, choices: &str) -> io::Result<Option<String>> {
         let mut page = self.side_page();
         page.add(Tone::Strong, question).add(Tone::Plain, &format!(" {choices} "));
         self.error(&page);
         let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        Ok(answer.trim().to_owned())
+        let length = io::stdin().lock().read_line(&mut answer)?;
+        Ok((length > 0).then(|| answer.trim().to_owned()))
     }
 
     /// A progress bar for a sync. Hidden if stderr is not a terminal or `--quiet` was given.

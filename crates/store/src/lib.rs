@@ -39,6 +39,7 @@ mod members;
 mod open;
 mod other_sessions;
 mod pending_archives;
+mod portable;
 mod private_files;
 mod quantized_vector;
 mod salvage;
@@ -91,6 +92,7 @@ pub use members::{
 pub use open::WaitBudget;
 pub use other_sessions::{ActiveSession, EntriesSince, SessionPart};
 pub use pending_archives::PendingArchive;
+pub use portable::{ImportedSession, PortableColumns, PortableRow, SessionImport};
 pub use private_files::{OWNER_ONLY, OWNER_ONLY_FOLDER, PrivateFolder, create_folders, remove_file, replace_file};
 pub use quantized_vector::QuantizedVector;
 pub use salvage::{CarriedOver, RereadDecision};

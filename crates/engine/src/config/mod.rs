@@ -4,6 +4,7 @@ mod declaration;
 mod keys;
 mod live;
 mod settings;
+mod unset;
 mod value;
 
 use std::path::{Path, PathBuf};
@@ -237,21 +238,45 @@ impl Config {
         if let ("intake.exclude", SettingValue::List(patterns)) = (key.name.as_ref(), &value) {
             ExcludeRules::new(patterns, Path::new("/"), &[])?;
         }
-        let failed = |cause| ConfigError::File { path: self.path.clone(), cause };
-        let old = match std::fs::read_to_string(&self.path) {
-            Ok(old) => old,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(cause) => return Err(failed(cause)),
-        };
-        let mut document = parse_toml(&self.path, &old)?;
+        let mut document = parse_toml(&self.path, &self.user_text()?)?;
         let (section, field) = key.section_and_field();
         let table = document.entry(section).or_insert(toml_edit::table()).as_table_like_mut();
-        let not_a_section = || failed(std::io::Error::other(format!("{section:?} is not a section")));
+        let not_a_section = || self.failed(std::io::Error::other(format!("{section:?} is not a section")));
         table.ok_or_else(not_a_section)?.insert(field, value.to_toml());
-        if let Some(folder) = self.path.parent() {
-            create_folders(folder, OWNER_ONLY_FOLDER).map_err(failed)?;
+        self.write_user_text(&document.to_string())
+    }
+
+    /// Removes one setting from the user's file and leaves the rest of the file unchanged, comments included. Returns
+    /// whether it was set there.
+    pub fn unset(&self, name: &str) -> Result<bool, ConfigError> {
+        let (section, field) = find_key(name)?.section_and_field();
+        match unset::without_setting(&self.path, &self.user_text()?, section, field)? {
+            Some(text) => self.write_user_text(&text).map(|()| true),
+            None => Ok(false),
         }
-        home::write_atomic(&self.path, &document.to_string()).map_err(failed)
+    }
+
+    /// Creates the folder of the user's file, so that an editor can write it.
+    pub fn create_folder(&self) -> Result<(), ConfigError> {
+        let folder = self.path.parent().map_or(Ok(()), |folder| create_folders(folder, OWNER_ONLY_FOLDER));
+        folder.map_err(|cause| self.failed(cause))
+    }
+
+    /// The text of the user's file; empty if there is none.
+    fn user_text(&self) -> Result<String, ConfigError> {
+        match std::fs::read_to_string(&self.path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+            text => text.map_err(|cause| self.failed(cause)),
+        }
+    }
+
+    fn write_user_text(&self, text: &str) -> Result<(), ConfigError> {
+        self.create_folder()?;
+        home::write_atomic(&self.path, text).map_err(|cause| self.failed(cause))
+    }
+
+    fn failed(&self, cause: std::io::Error) -> ConfigError {
+        ConfigError::File { path: self.path.clone(), cause }
     }
 
     fn apply_file(

@@ -153,6 +153,10 @@ settings! {
         /// left out: postgres://USER@HOST/DATABASE; other commands keep to the local store
         url: String = store_url();
     }
+    display: DisplaySettings {
+        /// program that shows results longer than the terminal; cat turns that off; empty: $PAGER, else less
+        pager: String = text();
+    }
     serve: ServeSettings {
         /// address and port the server listens on
         listen: String = text_or("127.0.0.1:7717");

@@ -1,5 +1,6 @@
 //! Rebuilds everything derived from transcripts, and checks that the stored data is consistent.
 
+mod purge;
 mod replaced_store;
 mod store_copy;
 
@@ -16,6 +17,7 @@ use rethread_store::{Batch, FailedCheck, ReadStore, SessionFilter, SessionNumber
 use crate::sync::{JobStart, ReadProgress, SyncPlan, SyncReport, SyncRequest, SyncTotals, TranscriptJob, run_plan};
 use crate::{Engine, EngineError, MaintenanceService};
 
+pub use purge::{PurgeReport, PurgedItem};
 pub use replaced_store::CarryOverReport;
 pub use store_copy::StoreCopyRequest;
 
@@ -232,14 +234,19 @@ fn sessions_without(store: &ReadStore, read: &HashSet<SessionNumber>) -> Result<
 /// Rebuilds a session from its stored entries. A state that cannot be read is derived again from them.
 fn rebuild_stored_session(store: &mut Store, number: SessionNumber) -> Result<(), EngineError> {
     let mut batch = store.begin()?;
+    rebuild_in_batch(&mut batch, number)?;
+    Ok(batch.commit()?)
+}
+
+/// The same within a transaction.
+pub(crate) fn rebuild_in_batch(batch: &mut Batch<'_>, number: SessionNumber) -> Result<(), EngineError> {
     let Some((session, state)) = batch.session_with_state(number)? else { return Ok(()) };
     let resumed = state.and_then(|state| SessionAssembler::resume(session.agent, &session.external_id, &state).ok());
     let assembler = match resumed {
         Some(assembler) => assembler,
-        None => assembler_from_entries(&batch, number, &session)?,
+        None => assembler_from_entries(batch, number, &session)?,
     };
-    rebuild_from_entries(&mut batch, (number, &session), assembler, session.name.as_deref())?;
-    Ok(batch.commit()?)
+    rebuild_from_entries(batch, (number, &session), assembler, session.name.as_deref())
 }
 
 /// An assembler that continues after the stored entries.

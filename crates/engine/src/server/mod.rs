@@ -6,6 +6,7 @@ mod token;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::PathBuf;
+use std::process::Child;
 use std::time::Duration;
 
 use rethread_model::Space;
@@ -41,6 +42,12 @@ impl<'e> ServerService<'e> {
         let mut text = String::new();
         file.read_to_string(&mut text).ok()?;
         serde_json::from_str(&text).ok()
+    }
+
+    /// Starts the server as a process of its own, which outlives this one. It takes a moment until it runs. `None` if it
+    /// could not be started.
+    pub fn start_in_background(self) -> Option<Child> {
+        self.engine.spawn_detached(&["serve"])
     }
 
     /// The Unix socket where the server accepts processes of the same user.

@@ -1,5 +1,6 @@
 //! Lists sessions and the projects they belong to.
 
+mod agent_command;
 mod board;
 mod episodes;
 mod originals;
@@ -18,6 +19,7 @@ use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
 use crate::lifecycle::LiveSessions;
 use crate::{EngineError, SessionService};
 
+pub use agent_command::AgentCommand;
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use episodes::EpisodeText;
 pub use originals::{EntryOriginal, OriginalProblem};
@@ -40,6 +42,8 @@ pub struct SessionListRequest {
     pub include_empty: bool,
     /// Also sessions of subagents.
     pub include_children: bool,
+    /// Only sessions that were active since this time, as typed by the user.
+    pub since: Option<String>,
     /// Maximum number of sessions.
     pub limit: Option<u64>,
 }
@@ -126,16 +130,21 @@ impl SessionService<'_> {
         store: &ReadStore,
         request: &SessionListRequest,
     ) -> Result<Vec<ListedSession>, EngineError> {
+        let since = request.since.as_deref().map(|since| self.engine.parse_time(since, false)).transpose()?;
         let filter = SessionFilter {
             scope: request.scope.clone(),
             agent: request.agent,
             include_empty: request.include_empty,
             include_children: request.include_children,
-            // The state depends on the clock, so the limit can only be applied after it.
+            // The state depends on the clock, so the limit can only be applied after it. The newest come first, so it does
+            // not matter for the time.
             limit: if request.state.is_none() { request.limit } else { None },
         };
         let (mut all, live) = (Vec::new(), self.engine.lifecycle().live_sessions());
         for session in store.sessions(&filter)? {
+            if since.is_some_and(|since| session.last_activity_at.is_none_or(|at| at < since)) {
+                continue;
+            }
             all.push(self.listed_with(store, session, &live)?);
         }
         let sessions = all.into_iter().filter(|listed| request.state.is_none_or(|state| listed.state == state));

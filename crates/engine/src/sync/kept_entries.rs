@@ -39,7 +39,7 @@ pub(super) fn restore_sessions(
 }
 
 /// Restores what was not read again of one session, and rebuilds its episodes if there was anything.
-pub(super) fn restore_set_aside(
+pub(crate) fn restore_set_aside(
     batch: &mut Batch<'_>,
     number: SessionNumber,
     tally: &mut SyncTotals,

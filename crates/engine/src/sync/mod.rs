@@ -21,8 +21,8 @@ use rethread_store::{ReadStore, SessionNumber, Store};
 use crate::{CarryOverReport, EmbeddingReport, EngineError, EnrichmentEstimate, IndexReport, SyncService};
 
 pub(crate) use aliases::save_aliases;
-pub(crate) use kept_entries::restore_all_set_aside;
 use kept_entries::restore_sessions;
+pub(crate) use kept_entries::{restore_all_set_aside, restore_set_aside};
 pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, fingerprint, read_position};
 pub(crate) use session_writer::reread_kind;
 use shared_files::remember_settled;

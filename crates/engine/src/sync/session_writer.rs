@@ -240,6 +240,10 @@ impl<'a> SessionWriter<'a> {
             // Other files of the same session must be read again as well.
             progress.needs_another_pass = true;
             None
+        } else if matches!(self.job.start, JobStart::New(_)) && batch.is_only_imported(number)? {
+            // The transcript says more than the import: its entries replace those they are equal to.
+            set_aside_before_reread(batch, (number, &session), transcript, progress)?;
+            None
         } else {
             memory
         };
@@ -479,6 +483,7 @@ fn set_aside_before_reread(
         // An earlier reading may have been interrupted.
         restore_set_aside(batch, number, progress.totals)?;
         batch.set_session_aside(number, &rereads)?;
+        batch.clear_imported_steps(number)?;
         progress.totals.add_set_aside(number);
     }
     Ok(batch.clear_transcript_problems(transcript)?)

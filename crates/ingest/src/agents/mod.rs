@@ -148,6 +148,8 @@ pub struct AgentFormat {
     pub(crate) live_sessions: fn(&SourceConfig) -> Vec<LiveSession>,
     /// The command that continues a session, with `{id}` in place of the session's id.
     pub resume: Option<&'static str>,
+    /// The command that starts a session on a terminal, with `{prompt}` in place of its first prompt.
+    pub start: Option<&'static str>,
     /// Which transcripts the agent deletes.
     pub retention: Retention,
     /// What the documentation says about it.
@@ -303,6 +305,7 @@ impl AgentFormat {
             shell_report: |_| None,
             live_sessions: |_| Vec::new(),
             resume: None,
+            start: None,
             retention: Retention::Kept,
             notes: AgentNotes { versions: "", reads: &[], verified: "" },
         }
@@ -323,9 +326,14 @@ impl AgentFormat {
         named.or_else(recognized).unwrap_or(first)
     }
 
-    /// The command that continues a session.
-    pub fn resume_command(&self, quoted_id: &str) -> Option<String> {
-        Some(self.resume?.replace("{id}", quoted_id))
+    /// The words of the command that continues a session.
+    pub fn resume_words(&self, id: &str) -> Option<Vec<String>> {
+        Some(self.resume?.split(' ').map(|word| word.replace("{id}", id)).collect())
+    }
+
+    /// The words of the command that starts a session on a terminal with a first prompt.
+    pub fn start_words(&self, prompt: &str) -> Option<Vec<String>> {
+        Some(self.start?.split(' ').map(|word| word.replace("{prompt}", prompt)).collect())
     }
 }
 

@@ -1,12 +1,15 @@
 //! Writes a handoff note in Markdown, without a model: what is needed to continue a session's work elsewhere.
 
 use rethread_model::{
-    Entry, EntryKind, Session, Timestamp, ToolKind, ToolStatus, ToolUse, clip, is_unsafe_to_display, one_line,
+    Entry, EntryKind, Session, SessionId, Timestamp, ToolKind, ToolStatus, ToolUse, clip, is_unsafe_to_display,
+    one_line,
 };
 
 use crate::compaction::planned_steps;
 use crate::quote::{format_age, quote_short};
 
+/// Maximum length, in bytes, of a note in a first prompt. Linux allows 128 KiB per argument.
+const PROMPT_BYTES: usize = 100_000;
 /// Maximum lengths, in characters, of a name, the first request, later requests, and the last answer.
 const NAME_CHARS: usize = 120;
 const GOAL_CHARS: usize = 1_200;
@@ -57,6 +60,17 @@ pub fn write_handoff(from: &HandoffSource<'_>, now: Timestamp) -> String {
         format!("## Next Steps\n\n{}", next_steps(entries)),
     ];
     pieces.join("\n\n") + "\n"
+}
+
+/// The first prompt of an agent that takes over, with the note. It fits into one argument of a process on every system.
+pub fn handoff_prompt(note: &str, id: SessionId) -> String {
+    let kept = &note[..note.floor_char_boundary(PROMPT_BYTES)];
+    let rest = if kept.len() < note.len() {
+        format!("\n\nThe note is cut here. `rethread handoff {id}` prints all of it.\n")
+    } else {
+        String::new()
+    };
+    format!("Take over the work described in this handoff note, and continue with its next steps.\n\n{kept}{rest}")
 }
 
 fn heading(session: &Session, now: Timestamp) -> String {

@@ -76,3 +76,12 @@ fn an_unanswered_request_is_the_next_step() {
         write_handoff(&HandoffSource { session: &session, task: None, entries: &entries }, Timestamp::from_millis(0));
     assert!(rendered.ends_with("## Next Steps\n\n- Not answered yet: \"now 'ship' it\"\n"), "{rendered}");
 }
+
+#[test]
+fn a_prompt_with_the_longest_note_fits_into_an_argument() {
+    let id = session().id;
+    assert!(handoff_prompt("# Handoff", id).ends_with("\n\n# Handoff"));
+    let long = handoff_prompt(&"日".repeat(PROMPT_BYTES), id);
+    assert!(long.len() < 128 * 1024, "{}", long.len());
+    assert!(long.ends_with(&format!("`rethread handoff {id}` prints all of it.\n")));
+}

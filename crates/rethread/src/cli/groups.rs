@@ -8,11 +8,11 @@ use clap::builder::Styles;
 /// Headings of the top-level help with their verbs, in the order they are shown. Every visible verb is in one group.
 pub(crate) const GROUPS: [(&str, &[&str]); 7] = [
     ("Everyday", &["tui", "search", "fix", "ask", "resume", "sync"]),
-    ("Sessions", &["sessions", "show", "session", "handoff"]),
+    ("Sessions", &["sessions", "show", "session", "handoff", "export", "import"]),
     ("Memory", &["timeline", "decisions", "files", "facts", "workflows", "usage", "enrich"]),
     ("Threads", &["thread"]),
     ("Serving", &["serve", "open", "mcp", "token", "admin", "hook"]),
-    ("Setup", &["init", "demo", "install", "uninstall", "config", "completions", "man"]),
+    ("Setup", &["init", "demo", "install", "uninstall", "config", "completions", "shell", "man"]),
     ("Maintenance", &["status", "doctor", "watch", "forget", "rebuild", "store", "debug"]),
 ];
 

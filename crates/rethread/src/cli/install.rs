@@ -81,6 +81,12 @@ pub(crate) struct InstallArgs {
 pub(crate) struct UninstallArgs {
     #[command(flatten)]
     pub(crate) place: InstallPlaceArgs,
+    /// Also delete the memory: sessions, threads, settings and logs
+    #[arg(long, requires = "all")]
+    pub(crate) purge: bool,
+    /// Delete the memory without asking
+    #[arg(short, long, requires = "purge")]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) json: JsonArgs,
 }

@@ -17,6 +17,7 @@ pub(crate) mod setup;
 pub(crate) mod store;
 pub(crate) mod sync;
 pub(crate) mod thread;
+pub(crate) mod transfer;
 pub(crate) mod tui;
 pub(crate) mod usage;
 pub(crate) mod values;
@@ -39,10 +40,11 @@ use self::serve::{McpArgs, OpenArgs, ServeArgs, TokenArgs};
 use self::session::SessionCommand;
 use self::sessions::{ResumeArgs, SessionsArgs, ShowArgs};
 pub(crate) use self::setup::DemoArgs;
-use self::setup::{ConfigCommand, InitArgs};
+use self::setup::{ConfigCommand, InitArgs, ShellArgs};
 use self::store::StoreCommand;
 use self::sync::{RebuildArgs, SyncArgs, WatchArgs};
 use self::thread::ThreadCommand;
+use self::transfer::{ExportArgs, ImportArgs};
 use self::tui::TuiArgs;
 use self::usage::UsageArgs;
 
@@ -105,6 +107,9 @@ pub(crate) struct GlobalArgs {
     /// Print more: -v all warnings, -vv also paths and timings
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+    /// Do not show long results in a pager
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
     /// Use color: auto, always or never
     #[arg(
         long = "color",
@@ -169,11 +174,16 @@ pub(crate) enum Command {
         after_long_help = "Examples:\n  rethread ask 'why did we drop redis?'\n  rethread ask 'how did we fix the connection timeout?'\n  rethread ask 'what were we working on?'\n  rethread ask 'flaky parser' 'which fix was kept, and why?'\n  rethread ask 01KHX 'what is left to do?' --no-model"
     )]
     Ask(AskArgs),
-    /// Show where a session left off.
+    /// Continue a session in its agent.
     ///
-    /// Prints what the session was doing and the command that continues it in its agent. Without REF, the newest session
-    /// of this project.
-    #[command(after_long_help = "Examples:\n  rethread resume\n  rethread resume 'flaky parser'")]
+    /// Shows what the session was doing, and starts its agent in the right directory if you confirm. Without REF, you pick
+    /// one of the newest sessions; without a terminal it is the newest one of this project, and nothing is started.
+    ///
+    /// --in hands the work over to another agent: it starts in the same directory with the note of `rethread handoff` as
+    /// its first prompt.
+    #[command(
+        after_long_help = "Examples:\n  rethread resume\n  rethread resume 'flaky parser' --exec\n  rethread resume 'flaky parser' --in codex\n  eval \"$(rethread resume --print)\""
+    )]
     Resume(ResumeArgs),
     /// List sessions in this project, newest first.
     ///
@@ -201,6 +211,24 @@ pub(crate) enum Command {
     /// files and next steps. No model is needed.
     #[command(after_long_help = "Examples:\n  rethread handoff 'flaky parser' > handoff.md")]
     Handoff(HandoffArgs),
+    /// Write sessions to a file.
+    ///
+    /// Without REF, all sessions of this project. The format jsonl holds everything that Rethread stores of them, for
+    /// `rethread import` on another machine; md and html are to be read. Secrets are removed once more, and the number of
+    /// those found is printed. The file is readable only by you.
+    #[command(
+        after_long_help = "Examples:\n  rethread export --output sessions.jsonl\n  rethread export 'flaky parser' --format html --output parser.html\n  rethread export --search 'connection pool' --format md"
+    )]
+    Export(ExportArgs),
+    /// Import sessions that `export` wrote.
+    ///
+    /// Adds what is not there yet: importing a file again changes nothing, and a later sync of the same transcripts adds
+    /// nothing twice. Forgotten sessions stay out. Episodes, facts and the search index are derived again. A damaged
+    /// line is reported with its number and costs only itself; the exit code is then 1.
+    #[command(
+        after_long_help = "Examples:\n  rethread import sessions.jsonl\n  ssh desk rethread export --all-projects | rethread import -"
+    )]
+    Import(ImportArgs),
     /// Show episodes in time order.
     ///
     /// An episode is one prompt and what followed. Use it to see what happened before and after a search result. Shows
@@ -270,7 +298,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Open the web UI in your browser, signed in.
     ///
-    /// Needs a running `rethread serve`. The link works once.
+    /// Starts `rethread serve` in the background if it does not run yet. The link works once.
     #[command(after_long_help = "Examples:\n  rethread open\n  rethread open --print")]
     Open(OpenArgs),
     /// Run the MCP server on stdio.
@@ -327,7 +355,13 @@ pub(crate) enum Command {
     ///
     /// Removes what `rethread install` added: hooks or plugin, MCP server and skill. Other settings and your stored
     /// sessions stay.
-    #[command(after_long_help = "Examples:\n  rethread uninstall claude-code\n  rethread uninstall --all")]
+    ///
+    /// --purge also removes the service and deletes the memory: all sessions, threads, settings and logs. It asks first,
+    /// and prints what it removed. Files in the directory that are not of Rethread stay, and so do your agents'
+    /// transcripts.
+    #[command(
+        after_long_help = "Examples:\n  rethread uninstall claude-code\n  rethread uninstall --all\n  rethread uninstall --all --purge"
+    )]
     Uninstall(UninstallArgs),
     /// Show or change settings.
     ///
@@ -350,6 +384,15 @@ pub(crate) enum Command {
         /// Shell to complete for
         shell: Shell,
     },
+    /// Print shell integration: completions and a key.
+    ///
+    /// The key opens the picker of sessions below the prompt and puts the command that resumes the chosen one into the
+    /// command line. Nothing is run until you press Enter. Add it to the configuration of your shell; it includes what
+    /// `rethread completions` prints.
+    #[command(
+        after_long_help = "Examples:\n  eval \"$(rethread shell zsh)\"                       # ~/.zshrc; the same with bash\n  rethread shell fish | source                        # ~/.config/fish/config.fish\n  rethread shell powershell | Out-String | Invoke-Expression   # $PROFILE"
+    )]
+    Shell(ShellArgs),
     /// Print the man page.
     ///
     /// Covers every command.
@@ -415,6 +458,30 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether its results are only read, so that long ones go through a pager.
+    pub(crate) fn is_paged(&self) -> bool {
+        match self {
+            Command::Sessions(_)
+            | Command::Show(_)
+            | Command::Search(_)
+            | Command::Timeline(_)
+            | Command::Fix(_)
+            | Command::Decisions(_)
+            | Command::Workflows(_)
+            | Command::Files(_)
+            | Command::Facts(_)
+            | Command::Usage(_)
+            | Command::Handoff(_)
+            | Command::Status(_)
+            | Command::Doctor(_)
+            | Command::Config(ConfigCommand::Show { .. })
+            | Command::Debug(_)
+            | Command::FlatDebug(_) => true,
+            Command::Session(command) | Command::FlatSession(command) => matches!(command, SessionCommand::Card(_)),
+            _ => false,
+        }
+    }
+
     /// Whether `--json` was given.
     pub(crate) fn wants_json(&self) -> bool {
         match self {
@@ -422,6 +489,8 @@ impl Command {
             | Command::Forget(ForgetArgs { json, .. })
             | Command::Sessions(SessionsArgs { json, .. })
             | Command::Show(ShowArgs { json, .. })
+            | Command::Resume(ResumeArgs { json, .. })
+            | Command::Import(ImportArgs { json, .. })
             | Command::Search(SearchArgs { json, .. })
             | Command::Timeline(TimelineArgs { json, .. })
             | Command::Fix(FixArgs { json, .. })
@@ -447,6 +516,18 @@ impl Command {
             _ => false,
         }
     }
+}
+
+/// How a list is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum TableFormat {
+    /// Columns for people
+    #[default]
+    Table,
+    /// Comma-separated values with a heading
+    Csv,
+    /// Tab-separated values with a heading
+    Tsv,
 }
 
 #[derive(Clone, Copy, Debug, Args)]

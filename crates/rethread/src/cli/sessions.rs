@@ -1,10 +1,23 @@
 //! Arguments of `sessions`, `show` and `resume`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use rethread_engine::LogProfile;
 use rethread_model::{Agent, SessionState};
 
-use super::{JsonArgs, ScopeArgs, values};
+use super::{JsonArgs, ScopeArgs, TableFormat, values};
+
+/// The order of sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SessionOrder {
+    #[default]
+    Recent,
+    Name,
+    Prompts,
+    Errors,
+    Tokens,
+    Cost,
+    Duration,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct SessionsArgs {
@@ -14,6 +27,15 @@ pub(crate) struct SessionsArgs {
     /// List only sessions of this agent, such as codex
     #[arg(long, value_parser = values::agent(), hide_possible_values = true)]
     pub(crate) agent: Option<Agent>,
+    /// List only sessions active since WHEN: a date, RFC 3339, 7d, 12h, "yesterday", "last week"
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) since: Option<String>,
+    /// Sort by recent, name, prompts, errors, tokens, cost or duration; largest first
+    #[arg(long, value_enum, default_value_t, value_name = "KEY", hide_possible_values = true)]
+    pub(crate) sort: SessionOrder,
+    /// Print a table, csv or tsv
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true, conflicts_with_all = ["json", "for_ref"])]
+    pub(crate) format: TableFormat,
     /// Show at most N sessions [default: 50 on a terminal, otherwise all]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
@@ -60,8 +82,21 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("json", |arg| arg.conflicts_with_all(["exec", "print"])))]
 pub(crate) struct ResumeArgs {
-    /// Session: ID or its start or end, alias, name, or words from its name [default: the newest one here]
+    /// Session: ID or its start or end, alias, name, or words from its name [default: pick one; without a terminal the
+    /// newest one here]
     #[arg(value_name = "REF")]
     pub(crate) reference: Option<String>,
+    /// Hand over to this agent: start it with a handoff note as its first prompt
+    #[arg(long = "in", value_name = "AGENT", value_parser = values::startable_agent(), hide_possible_values = true)]
+    pub(crate) agent: Option<Agent>,
+    /// Start the agent without asking
+    #[arg(long)]
+    pub(crate) exec: bool,
+    /// Print only the command line, for a shell
+    #[arg(long, conflicts_with = "exec")]
+    pub(crate) print: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }

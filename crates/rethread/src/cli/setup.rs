@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use rethread_model::Agent;
 
 use super::{JsonArgs, values};
@@ -28,6 +28,37 @@ pub(crate) struct DemoArgs {
     /// Write the demo transcripts into DIR, which must be empty, instead of playing the demo
     #[arg(long, value_name = "DIR", hide = true)]
     pub(crate) into: Option<PathBuf>,
+}
+
+/// A shell with integration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IntegratedShell {
+    Bash,
+    Zsh,
+    Fish,
+    #[value(name = "powershell")]
+    PowerShell,
+}
+
+/// The key that opens the picker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PickerKey {
+    /// Alt-R
+    #[default]
+    AltR,
+    /// Ctrl-G
+    CtrlG,
+    /// No key, only completions
+    None,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShellArgs {
+    /// Shell to integrate with
+    pub(crate) shell: IntegratedShell,
+    /// Open the picker of sessions with this key
+    #[arg(long, value_enum, default_value_t, value_name = "KEY")]
+    pub(crate) key: PickerKey,
 }
 
 #[derive(Debug, Subcommand)]
@@ -61,6 +92,19 @@ pub(crate) enum ConfigCommand {
         /// New value; separate list items with commas
         value: String,
     },
+    /// Remove one setting from your configuration.
+    ///
+    /// The value of a weaker layer applies again, by default the built-in one. Comments in the file stay.
+    #[command(after_long_help = "Examples:\n  rethread config unset intake.mode")]
+    Unset {
+        /// Setting, such as intake.agents
+        key: String,
+    },
+    /// Edit the configuration in your editor.
+    ///
+    /// Opens your user configuration file with $VISUAL or $EDITOR and checks it afterwards.
+    #[command(after_long_help = "Examples:\n  rethread config edit\n  EDITOR='code --wait' rethread config edit")]
+    Edit,
     /// Print the configuration file path.
     ///
     /// The file need not exist yet.

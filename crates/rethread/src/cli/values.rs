@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::builder::{
     PossibleValue, PossibleValuesParser, RangedI64ValueParser, RangedU64ValueParser, TypedValueParser,
 };
-use rethread_engine::{HOSTS, HitKind, HostProtocol, LogProfile, UsageGrouping};
+use rethread_engine::{AgentCommand, HOSTS, HitKind, HostProtocol, LogProfile, UsageGrouping};
 use rethread_model::thread::ChatRole;
 use rethread_model::{AccessScope, Agent, EntityKind, MemberName, Role, SessionState, Space, Timestamp};
 
@@ -72,6 +72,11 @@ pub(crate) fn agent() -> impl TypedValueParser<Value = Agent> {
 /// An agent other than Rethread itself, whose threads are not read from an agent's files.
 pub(crate) fn other_agent() -> impl TypedValueParser<Value = Agent> {
     PossibleValuesParser::new(Agent::EXTERNAL.map(agent_value)).try_map(|name| name.parse::<Agent>())
+}
+
+/// An agent that can be started with a first prompt.
+pub(crate) fn startable_agent() -> impl TypedValueParser<Value = Agent> {
+    PossibleValuesParser::new(AgentCommand::startable_agents().map(agent_value)).try_map(|name| name.parse::<Agent>())
 }
 
 fn agent_value(agent: Agent) -> PossibleValue {

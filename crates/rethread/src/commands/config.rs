@@ -2,14 +2,16 @@
 
 use rethread_engine::{ConfigLayer, Setting};
 
-use super::{CommandContext, Exit};
+use super::{CommandContext, Exit, config_edit};
 use crate::cli::setup::ConfigCommand;
 use crate::failure::Failure;
 use crate::json::ConfigJson;
 use crate::render::{CellAlign, TextPage, Tone};
 
 pub(crate) fn run(context: &CommandContext, command: ConfigCommand) -> Result<Exit, Failure> {
-    let engine = context.engine()?;
+    // An editor is needed most when the file is invalid.
+    let is_edit = matches!(command, ConfigCommand::Edit);
+    let engine = if is_edit { context.quiet_engine()? } else { context.engine()? };
     let config = engine.config();
     let mut page = context.printer.page();
     match command {
@@ -22,6 +24,15 @@ pub(crate) fn run(context: &CommandContext, command: ConfigCommand) -> Result<Ex
         }
         ConfigCommand::Path => {
             page.line(Tone::Plain, &config.path().display().to_string());
+        }
+        ConfigCommand::Edit => return config_edit::run(context, &engine),
+        ConfigCommand::Unset { key } => {
+            let path = config.path().display();
+            if !config.unset(&key)? {
+                context.printer.note_line(&format!("{key} is not set in {path}"));
+                return Ok(Exit::Nothing);
+            }
+            context.printer.note_line(&format!("removed {key} from {path}"));
         }
         ConfigCommand::Set { key, value } => {
             config.set(&key, &value)?;

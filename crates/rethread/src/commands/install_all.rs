@@ -7,7 +7,7 @@ use rethread_engine::{Engine, EngineError, HostInstaller, INSTALLERS, InstallLoc
 use rethread_model::Agent;
 
 use super::install::{is_confirmed, print_host_hints, print_program, show};
-use super::{CommandContext, Exit};
+use super::{CommandContext, Exit, purge};
 use crate::cli::install::{InstallArgs, UninstallArgs};
 use crate::failure::{Failure, FailureKind};
 use crate::json;
@@ -103,6 +103,9 @@ fn apply(engine: &Engine, all: AllPlans, with_mcp: bool) -> AllPlans {
 
 pub(super) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
+    if args.purge && !purge::is_confirmed(context, &engine, args)? {
+        return Ok(Exit::Done);
+    }
     let mut all = AllPlans::default();
     for host in INSTALLERS {
         match engine.install().plan_removal(&place(host, true)) {
@@ -111,18 +114,47 @@ pub(super) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Resul
             Err(error) => all.add(host, Err(error)),
         }
     }
+    if args.purge {
+        return purge_after(context, &engine, args, &all);
+    }
     if args.json.json {
         return all.report(context, true);
     }
-    all.show(context, false)?;
-    for (host, _) in &all.plans {
-        context.printer.note_line(&format!("Removed from {}.", host.agent.label()));
-    }
+    print_removed(context, &all)?;
     if all.plans.is_empty() && all.failed.is_empty() {
         context.printer.note_line("Rethread is not installed here; nothing to change.");
         return Ok(Exit::Nothing);
     }
     Ok(all.finish(context))
+}
+
+fn print_removed(context: &CommandContext, all: &AllPlans) -> Result<(), Failure> {
+    all.show(context, false)?;
+    for (host, _) in &all.plans {
+        context.printer.note_line(&format!("Removed from {}.", host.agent.label()));
+    }
+    Ok(())
+}
+
+/// Deletes the memory, unless an agent still has hooks: the originals of its settings are in it.
+fn purge_after(
+    context: &CommandContext,
+    engine: &Engine,
+    args: &UninstallArgs,
+    all: &AllPlans,
+) -> Result<Exit, Failure> {
+    if !args.json.json {
+        print_removed(context, all)?;
+    }
+    if !all.failed.is_empty() {
+        context.printer.warn("the memory was not deleted, because an agent could not be restored");
+        return Ok(all.finish(context));
+    }
+    if let Some(plan) = engine.install().plan_removal(&InstallLocation::Service)? {
+        engine.install().apply(&plan)?;
+        context.printer.note_line("Removed the service.");
+    }
+    purge::run(context, engine, args)
 }
 
 const fn place(host: &'static HostInstaller, with_mcp: bool) -> InstallLocation {

@@ -18,12 +18,17 @@ const PROGRAM: &str = "rethread";
 
 /// Prints the script that calls this program for every completion.
 pub(crate) fn completions(context: &CommandContext, shell: Shell) -> Result<Exit, Failure> {
+    context.printer.raw(&completion_script(&shell.to_string())?)?;
+    Ok(Exit::Done)
+}
+
+/// The same as bytes, for a shell by its name.
+pub(super) fn completion_script(shell: &str) -> io::Result<Vec<u8>> {
     let mut script = Vec::new();
-    if let Some(completer) = Shells::builtins().completer(&shell.to_string()) {
+    if let Some(completer) = Shells::builtins().completer(shell) {
         completer.write_registration(COMPLETE_VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)?;
     }
-    context.printer.raw(&script)?;
-    Ok(Exit::Done)
+    Ok(script)
 }
 
 /// Prints one man page: the program first, then a section for each command.

@@ -4,25 +4,30 @@ mod admin;
 mod ask;
 pub(crate) mod card;
 mod config;
+mod config_edit;
 mod debug;
 mod decisions;
 mod doctor;
 mod enrich;
+mod export;
 mod facts;
 mod files;
 mod fix;
 mod forget;
 mod hook;
+mod import;
 mod init;
 mod install;
 mod install_all;
 mod manual;
 mod open;
 mod overview;
+mod purge;
 mod resume;
 mod search;
 mod session;
 mod sessions;
+mod shell;
 mod show;
 mod status;
 mod store;
@@ -95,6 +100,12 @@ impl CommandContext {
         }
         self.printer.note(&page);
         Ok(engine)
+    }
+
+    /// The value of an environment variable. Empty counts as unset.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        let found = self.environment.variables.iter().find(|(variable, _)| variable == name);
+        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
     /// Opens the engine, for commands that report problems of the configuration themselves.
@@ -215,6 +226,8 @@ pub(crate) fn run(context: &CommandContext, command: Option<Command>) -> Result<
         Command::Usage(args) => usage::run(context, &args),
         Command::Ask(args) => ask::run(context, &args),
         Command::Handoff(args) => ask::handoff(context, &args),
+        Command::Export(args) => export::run(context, &args),
+        Command::Import(args) => import::run(context, &args),
         Command::Resume(args) => resume::run(context, &args),
         Command::Session(command) | Command::FlatSession(command) => session::run(context, &command),
         Command::Debug(command) | Command::FlatDebug(command) => debug::run(context, &command),
@@ -228,6 +241,7 @@ pub(crate) fn run(context: &CommandContext, command: Option<Command>) -> Result<
         Command::Rebuild(args) => sync::rebuild(context, args),
         Command::Config(command) => config::run(context, command),
         Command::Completions { shell } => manual::completions(context, shell),
+        Command::Shell(args) => shell::run(context, &args),
         Command::Man => manual::man(context),
     }
 }

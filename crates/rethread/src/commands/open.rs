@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rethread_engine::Engine;
 use serde_json::Value;
@@ -16,6 +16,9 @@ use crate::json;
 
 /// The server is on this machine, so a longer wait would not help.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
+/// A server starts in less than a second, unless the machine is very busy.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The system's program that opens a URL or file in the default browser.
 const BROWSER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 const LINK_REQUEST: &[u8] = b"POST /api/links HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
@@ -23,11 +26,10 @@ const LINK_REQUEST: &[u8] = b"POST /api/links HTTP/1.1\r\nHost: localhost\r\nCon
 
 pub(crate) fn run(context: &CommandContext, args: &OpenArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let server = engine.server().running_info();
-    let url = server.as_ref().and_then(|server| server.get("url")?.as_str());
-    let url = url.ok_or_else(|| {
-        Failure::new(FailureKind::Serve, "no server is running").hint("start one with `rethread serve`")
-    })?;
+    let url = match running_url(&engine) {
+        Some(url) => url,
+        None => start_server(context, &engine)?,
+    };
     // On a server of a team, members sign in with their tokens.
     let is_shared = context.environment.store.is_some();
     let link = if is_shared { format!("{url}/login") } else { format!("{url}/login?code={}", new_code(&engine)?) };
@@ -42,6 +44,32 @@ pub(crate) fn run(context: &CommandContext, args: &OpenArgs) -> Result<Exit, Fai
         context.printer.note_line(&format!("opened {url}"));
     }
     Ok(Exit::Done)
+}
+
+fn running_url(engine: &Engine) -> Option<String> {
+    engine.server().running_info()?.get("url")?.as_str().map(str::to_owned)
+}
+
+/// Starts the server and waits until it answers.
+fn start_server(context: &CommandContext, engine: &Engine) -> Result<String, Failure> {
+    let hint = "start one with `rethread serve`, which says what is wrong";
+    if context.environment.store.is_some() {
+        return Err(Failure::new(FailureKind::Serve, "no server is running").hint(hint));
+    }
+    let Some(mut server) = engine.server().start_in_background() else {
+        return Err(Failure::new(FailureKind::Serve, "the server cannot be started").hint(hint));
+    };
+    let deadline = Instant::now() + START_TIMEOUT;
+    while Instant::now() < deadline && matches!(server.try_wait(), Ok(None)) {
+        std::thread::sleep(POLL_INTERVAL);
+        if let Some(url) = running_url(engine).filter(|_| UnixStream::connect(engine.server().socket_path()).is_ok()) {
+            context
+                .printer
+                .note_line("Started the server in the background. To start it at each login: rethread install service");
+            return Ok(url);
+        }
+    }
+    Err(Failure::new(FailureKind::Serve, "the server did not start").hint(hint))
 }
 
 fn new_code(engine: &Engine) -> Result<String, Failure> {

@@ -1,14 +1,15 @@
 //! `usage`: shows tokens and cost of the agents, our own model spending, and how much of the transcripts is stored.
 
+use std::cmp::Reverse;
 use std::path::Path;
 
 use rethread_engine::{Engine, SessionScope, UsageReport, UsageRequest};
 
 use super::{CommandContext, Exit, NEVER_SYNCED, scope};
-use crate::cli::usage::UsageArgs;
+use crate::cli::usage::{UsageArgs, UsageOrder};
 use crate::failure::{Failure, FailureKind};
 use crate::json;
-use crate::render;
+use crate::render::{self, Separator};
 
 /// The value of `--svg` that means stdout.
 const STDOUT: &str = "-";
@@ -22,10 +23,18 @@ pub(crate) fn run(context: &CommandContext, args: &UsageArgs) -> Result<Exit, Fa
         since: args.time.since.clone(),
         until: args.time.until.clone(),
     };
-    let report = engine.reports().usage(&request)?;
+    let mut report = engine.reports().usage(&request)?;
+    match args.sort {
+        Some(UsageOrder::Tokens) => report.groups.sort_by_key(|group| Reverse(group.totals.tokens.total())),
+        Some(UsageOrder::Cost) => report.groups.sort_by_key(|group| Reverse(group.totals.cost())),
+        None => {}
+    }
     let is_empty = report.groups.is_empty();
     match &args.svg {
         _ if args.json.json => context.printer.json(&json::UsageReportJson::new(&report, request.group_by))?,
+        _ if let Some(separator) = Separator::of(args.format) => {
+            context.printer.raw(render::usage_rows(separator, &report, request.group_by).as_bytes())?;
+        }
         Some(path) if path.as_os_str() == STDOUT => {
             if !is_empty {
                 context.printer.raw(render::usage_chart(&report, request.group_by).as_bytes())?;

@@ -14,7 +14,9 @@ mod forget;
 mod frame;
 mod install;
 mod original;
+mod purge;
 mod reference;
+mod resume;
 mod schema;
 mod search;
 mod serve;
@@ -23,6 +25,7 @@ mod session_events;
 mod store;
 mod thread;
 mod timeline;
+mod transfer;
 mod turn_frames;
 mod usage;
 
@@ -53,7 +56,9 @@ pub(crate) use forget::ForgetReportJson;
 pub(crate) use frame::{CallerToolJson, ClientFrameJson, FrameEventJson, FrameJson, RunEndJson};
 pub(crate) use install::{InstallAllReportJson, InstallReportJson};
 pub(crate) use original::EntryOriginalJson;
+pub(crate) use purge::PurgeReportJson;
 pub(crate) use reference::ResolvedReferencesJson;
+pub(crate) use resume::ResumeCommandJson;
 pub(crate) use search::{SearchResultJson, SimilarSessionsJson};
 pub(crate) use serve::{ApiTokenJson, LoginLinkJson, ServerAddressJson};
 pub(crate) use session::{EpisodeListJson, SessionListJson, SessionLogJson};
@@ -64,6 +69,7 @@ pub(crate) use thread::{
     ThreadListJson,
 };
 pub(crate) use timeline::TimelineJson;
+pub(crate) use transfer::{ExportedSessionJson, ImportReportJson};
 pub(crate) use turn_frames::message_record;
 pub(crate) use usage::UsageReportJson;
 

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::format::{age, number};
 use super::project_names::project_names;
 use super::text_page::truncate_to_width;
-use super::{CellAlign, TextPage, Tone, sanitize_line};
+use super::{CellAlign, Separator, TextPage, Tone, sanitize_line, separated};
 
 /// Minimum width of the name column.
 const MIN_NAME_WIDTH: usize = 16;
@@ -134,6 +134,43 @@ pub(crate) fn picker_lines(page: &mut TextPage, sessions: &[ListedSession], now:
         let age = age(session.last_activity_at, now);
         page.line(Tone::Plain, &format!("{}\t{age}\t{}\t{}", session.id, session.agent, session_label(session)));
     }
+}
+
+/// Sessions as separated values, with a heading.
+pub(crate) fn session_rows(separator: Separator, sessions: &[ListedSession]) -> String {
+    const HEADING: [&str; 16] = [
+        "id",
+        "agent",
+        "name",
+        "project",
+        "branch",
+        "model",
+        "state",
+        "started",
+        "last_activity",
+        "prompts",
+        "messages",
+        "tool_calls",
+        "tool_errors",
+        "files_edited",
+        "tokens",
+        "cost_usd",
+    ];
+    let row = |listed: &ListedSession| {
+        let session = &listed.session;
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let time = |at: Option<Timestamp>| at.map_or_else(String::new, |at| at.to_string());
+        let mut cells = vec![session.id.to_string(), session.agent.to_string(), text(&session.name)];
+        cells.extend([text(&session.project), text(&session.branch), text(&session.model)]);
+        cells.extend([listed.state.as_str().to_owned(), time(session.started_at), time(session.last_activity_at)]);
+        let counts = session.counts;
+        let numbers = [counts.prompts, counts.messages, counts.tool_calls, counts.tool_errors, counts.files_edited];
+        cells.extend(numbers.into_iter().chain([session.tokens.total()]).map(|number| number.to_string()));
+        cells.push(session.cost_usd.map_or_else(String::new, |cost| cost.to_string()));
+        cells
+    };
+    let heading = HEADING.map(str::to_owned).to_vec();
+    separated(separator, std::iter::once(heading).chain(sessions.iter().map(row)))
 }
 
 /// The last component of the project path.

@@ -57,9 +57,17 @@ pub(crate) struct ApiResponse {
     status: StatusCode,
     body: String,
     location: Option<String>,
+    /// Media type and name of a file that is not JSON.
+    file: Option<(&'static str, String)>,
 }
 
 impl ApiResponse {
+    /// 200 with a file that a browser saves and never shows.
+    pub(crate) fn file(content_type: &'static str, name: &str, body: String) -> Self {
+        let disposition = format!("attachment; filename=\"{name}\"");
+        Self { status: StatusCode::OK, body, location: None, file: Some((content_type, disposition)) }
+    }
+
     /// 200 with a JSON body.
     pub(crate) fn json(what: &impl Serialize) -> ApiResult {
         Self::with_status(StatusCode::OK, what)
@@ -73,7 +81,7 @@ impl ApiResponse {
     /// 204.
     #[expect(clippy::unnecessary_wraps, reason = "handlers return it like the other constructors")]
     pub(crate) fn no_content() -> ApiResult {
-        Ok(Self { status: StatusCode::NO_CONTENT, body: String::new(), location: None })
+        Ok(Self { status: StatusCode::NO_CONTENT, body: String::new(), location: None, file: None })
     }
 
     /// A JSON body with an explicit status.
@@ -82,7 +90,7 @@ impl ApiResponse {
         let body = body.map_err(|error| {
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, FailureKind::Internal, error.to_string())
         })?;
-        Ok(Self { status, body, location: None })
+        Ok(Self { status, body, location: None, file: None })
     }
 
     /// Adds a `Location` header.
@@ -95,6 +103,10 @@ impl IntoResponse for ApiResponse {
     fn into_response(self) -> Response {
         if self.body.is_empty() {
             return self.status.into_response();
+        }
+        if let Some((kind, disposition)) = self.file {
+            let about = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, disposition)];
+            return (self.status, about, self.body).into_response();
         }
         let kind = [(header::CONTENT_TYPE, "application/json")];
         let body = Bytes::from(self.body);

@@ -15,7 +15,7 @@ use crate::render::sanitize;
 const MAX_DEPTH: usize = 16;
 
 /// Markdown as HTML.
-pub(super) fn markdown(text: &str) -> Markup {
+pub(crate) fn markdown(text: &str) -> Markup {
     let text = sanitize(text);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = HtmlWriter::default();

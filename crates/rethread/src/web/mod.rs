@@ -31,6 +31,7 @@ use crate::serve::{ApiError, RequestCaller, ServerState, SharedState};
 
 pub(crate) use assets::routes as static_routes;
 use layout::WebPage;
+pub(crate) use markdown::markdown;
 pub(crate) use status_pages::{error_as_page, link_expired_page, member_sign_in_page, signed_in_page};
 
 /// All pages and static files.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use rethread_engine::{AgentFormat, HOSTS, INSTALLERS, Reads, Retention, SourceConfig, format_of};
+use rethread_engine::{AgentCommand, AgentFormat, HOSTS, INSTALLERS, Reads, Retention, SourceConfig, format_of};
 use rethread_model::Agent;
 
 const ABOUT: &str = "# Agents
@@ -23,6 +23,11 @@ they are read like your own, and like all transcripts they are quoted as data, n
 
 What an agent deletes stays in Rethread, once it was read. *Deleted by the agent* says when that happens;
 *never* means that we know of no such rule.
+";
+
+const STARTABLE_ABOUT: &str = "
+`rethread resume REF` starts the command of the column *continue a session* in the directory of the session.
+`rethread resume REF --in AGENT` starts another agent there, with the handoff note of the session as its first prompt:
 ";
 
 const UNREADABLE: &str = "
@@ -59,6 +64,8 @@ pub(super) fn reference(how: &str) -> String {
         let (reads, deleted) = (also_read(format), deletion(format));
         writeln!(out, "| {}{opt_in} | `{agent}` | {reads} | {resume} | {deleted} |", agent.label()).unwrap();
     }
+    let startable: Vec<String> = AgentCommand::startable_agents().map(|agent| format!("`{agent}`")).collect();
+    writeln!(out, "{STARTABLE_ABOUT}{}.", startable.join(", ")).unwrap();
     out += HOSTS_ABOUT;
     for host in HOSTS {
         let (label, notes) = (host.agent.label(), host.delivery);

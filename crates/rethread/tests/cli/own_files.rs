@@ -23,6 +23,7 @@ const READING: &[&[&str]] = &[
     &["show", "REF"],
     &["session card", "REF"],
     &["handoff", "REF"],
+    &["export", "--all-projects"],
     &["timeline", "--all-projects"],
     &["decisions", "--all-projects"],
     &["files", "src/parser.rs", "--all-projects"],
@@ -39,6 +40,7 @@ const READING: &[&[&str]] = &[
     &["debug resolve", "@@parser"],
     &["debug verify"],
     &["completions", "bash"],
+    &["shell", "zsh"],
     &["man"],
 ];
 
@@ -60,7 +62,9 @@ const NOT_READING: &[&str] = &[
     "admin token list",
     "admin token revoke",
     "config",
+    "config edit",
     "config set",
+    "config unset",
     "debug",
     // These two read new transcript lines first.
     "debug activity",
@@ -68,6 +72,7 @@ const NOT_READING: &[&str] = &[
     "demo",
     "enrich",
     "hook",
+    "import",
     "init",
     "install",
     "mcp",

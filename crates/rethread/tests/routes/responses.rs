@@ -7,7 +7,7 @@ use crate::fixture::ApiFixture;
 use crate::json_schema::misfits;
 
 /// Every GET with parameters; `{id}` is an agent session, `{thread}` a thread.
-const GET_PATHS: [&str; 55] = [
+const GET_PATHS: [&str; 56] = [
     "/api/sessions",
     "/api/history/cross-session?session={id}",
     "/api/sessions?state=ended&agent=pi&includeEmpty=true&children=true&limit=1&offset=0&project=/home/dev/site",
@@ -35,6 +35,8 @@ const GET_PATHS: [&str; 55] = [
     "/api/sessions/{id}/resume",
     "/api/sessions/{thread}/resume",
     "/api/sessions/{id}/handoff",
+    "/api/sessions/{id}/export",
+    "/api/sessions/{thread}/export?format=md",
     "/api/sessions/{id}/injections",
     "/api/search?query=parser",
     "/api/search?kind=prompt&kind=answer&agent=claude-code&full=true&exchange=true&limit=100",
@@ -166,6 +168,22 @@ fn responses_to_changes_match_their_schema() {
         assert_eq!(response["error"]["code"], code, "E001-15");
         assert!(response["error"]["kind"].is_string(), "{response}");
     }
+}
+
+#[test]
+fn an_export_is_downloaded_as_a_file() {
+    let api = ApiFixture::new();
+    for (format, kind) in [("jsonl", "application/jsonl"), ("md", "text/markdown"), ("html", "text/html")] {
+        let target = path(&api, &format!("/api/sessions/{{id}}/export?format={format}&download=true"));
+        let file = api.client.request("GET", &target, None);
+        assert_eq!(file.status, 200, "{file:?}");
+        assert!(file.head.contains(kind) && file.head.contains("attachment; filename="), "{}", file.head);
+        let json = api.client.json("GET", &target.replace("&download=true", ""), None);
+        assert_eq!(json["content"], file.body);
+    }
+    let thread = api.client.request("GET", &path(&api, "/api/sessions/{thread}/export"), None);
+    assert_eq!(thread.status, 409, "{thread:?}");
+    assert_eq!(api.client.request("GET", &path(&api, "/api/sessions/{id}/export?format=pdf"), None).status, 400);
 }
 
 #[test]

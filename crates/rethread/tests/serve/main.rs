@@ -103,8 +103,6 @@ fn leftovers_of_a_killed_server_do_not_block_the_next() {
     let home = new_home();
     drop(home.serve(&["--no-watch"]));
     assert!(home.path(".rethread/serve.sock").exists());
-    let refused = home.run(&["open", "--print"]);
-    assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
     let server = home.serve(&["--no-watch"]);
     assert_eq!(server.get("/api/health", &home.token()).status, 200);
 }
@@ -160,13 +158,32 @@ fn login_link_works_once_and_the_cookie_only_same_origin() {
 #[test]
 fn open_prints_a_link_to_the_running_server() {
     let home = new_home();
-    let none = home.run(&["open", "--print"]);
-    assert_eq!(none.status.code(), Some(3));
-    assert!(stderr(&none).contains("rethread serve"), "{}", stderr(&none));
     let server = home.serve(&["--no-watch"]);
     let link = String::from_utf8(home.run(&["open", "--print"]).stdout).unwrap();
     let path = link.trim().split_once(&server.authority()).unwrap().1.to_owned();
     assert_eq!(server.send(&[&format!("GET {path}")], "").status, 200);
+}
+
+#[test]
+fn open_starts_the_server_if_none_runs() {
+    let home = new_home();
+    let open = ["-c", "serve.listen=127.0.0.1:0", "open", "--print"];
+    let first = home.run(&open);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    assert!(stderr(&first).contains("Started the server in the background"), "{}", stderr(&first));
+    let second = home.run(&open);
+    assert!(!stderr(&second).contains("Started"), "it still runs");
+    let info: serde_json::Value = serde_json::from_str(&home.read(".rethread/serve.lock")).unwrap();
+    let pid = info["pid"].as_u64().unwrap().to_string();
+    assert!(std::process::Command::new("kill").arg(pid).status().unwrap().success());
+
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("serve.listen={}", taken.local_addr().unwrap());
+    drop(home);
+    let home = new_home();
+    let failed = home.run(&["-c", &address, "open", "--print"]);
+    assert_eq!(failed.status.code(), Some(3));
+    assert!(stderr(&failed).contains("rethread serve"), "{}", stderr(&failed));
 }
 
 #[test]

@@ -314,16 +314,18 @@ impl<'s> Batch<'s> {
     /// Which session has an entry with this key: `session`, another one, or one that was forgotten.
     pub fn entry_owner(&self, session: SessionNumber, key: NativeKey) -> Result<Option<EntryOwner>, StoreError> {
         // Names the index because the planner, seeing a single space, would pick the primary key and scan all entries.
-        // Entries that are set aside belong to their session as long as their transcript is not read again.
+        // Entries that are set aside belong to their session as long as their transcript is not read again. Imported
+        // ones have none; what their own session reads may be what they are.
         let sql = format!(
             "SELECT session FROM entry {} WHERE space = ?1 AND native_key = ?2
              UNION ALL SELECT session FROM set_aside_entry {}
              WHERE space = ?1 AND native_key = ?2 AND NOT EXISTS (SELECT 1 FROM transcript
-             WHERE space = ?1 AND number = set_aside_entry.transcript AND reread IS NOT NULL)",
+             WHERE space = ?1 AND number = set_aside_entry.transcript AND reread IS NOT NULL)
+             AND NOT (transcript IS NULL AND session = ?3)",
             self.sql.index("entry_by_native_key"),
             self.sql.index("set_aside_entry_by_native_key"),
         );
-        let owners = self.sql.all(&sql, values![key], |row| row.session("session"))?;
+        let owners = self.sql.all(&sql, values![key, session], |row| row.session("session"))?;
         // An entry of the session itself comes first: short ids repeat between sessions.
         let here = owners.contains(&session).then_some(EntryOwner::ThisSession);
         let owner = here.or_else(|| (!owners.is_empty()).then_some(EntryOwner::OtherSession));

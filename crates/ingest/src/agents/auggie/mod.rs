@@ -12,6 +12,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     is_global_id: is_globally_unique,
     call_ids_repeat: false,
     resume: Some("auggie --resume {id}"),
+    start: Some("auggie {prompt}"),
     notes: AgentNotes {
         versions: "0.32 – 0.36",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens],

@@ -16,6 +16,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     results_may_come_first: true,
     live_sessions: registry::live_sessions,
     resume: Some("claude --resume {id}"),
+    start: Some("claude {prompt}"),
     retention: Retention::Days(files::retention_days),
     notes: AgentNotes {
         versions: "1.0 – 2.1",

@@ -13,6 +13,7 @@ use super::{AgentFormat, AgentNotes, Layout, Reads, RecentFolders, Storage};
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
     session_id_in_path: files::session_id_in_path,
     resume: Some("codex resume {id}"),
+    start: Some("codex {prompt}"),
     notes: AgentNotes {
         versions: "0.1 – 0.166",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Subagents],

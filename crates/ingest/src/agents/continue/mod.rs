@@ -13,6 +13,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     call_ids_repeat: false,
     // The CLI continues its last session, or forks another one.
     resume: Some("cn --fork {id}"),
+    start: Some("cn {prompt}"),
     notes: AgentNotes {
         versions: "extensions 1.x, CLI 1.5",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost],

@@ -16,6 +16,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     session_id_in_path: files::session_id_in_path,
     shell_report: calls::shell_report,
     resume: Some("copilot --resume={id}"),
+    start: Some("copilot --interactive {prompt}"),
     notes: AgentNotes {
         versions: "0.0.3 – 1.0.102",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Subagents],

@@ -20,6 +20,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     session_id_in_path: files::session_id_in_path,
     repeats_sessions: true,
     resume: Some("cursor-agent --resume {id}"),
+    start: Some("cursor-agent {prompt}"),
     notes: AgentNotes {
         versions: "CLI 2025.10 – 2026.9; editor 0.45 – 3.12",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost, Reads::Subagents],

@@ -10,6 +10,7 @@ use super::{AgentFormat, AgentNotes, Layout, ProjectFolders, Reads};
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
     is_global_id: files::is_global_id,
     resume: Some("droid --resume {id}"),
+    start: Some("droid {prompt}"),
     notes: AgentNotes {
         versions: "0.81 – 0.229",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Subagents],

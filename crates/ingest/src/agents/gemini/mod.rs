@@ -17,6 +17,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     session_id_in_path: files::session_id_in_path,
     shell_report: |text| ShellReport::parse(text),
     resume: Some("gemini --resume {id}"),
+    start: Some("gemini --prompt-interactive {prompt}"),
     retention: Retention::Days(files::retention_days),
     notes: AgentNotes {
         versions: "0.1 – 0.61",

@@ -47,6 +47,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     // A copy of a session keeps the ids of its messages.
     is_global_id: |id| id.starts_with("msg_") || id.starts_with("chatcmpl-"),
     resume: Some("goose session --resume --session-id {id}"),
+    start: Some("goose run --interactive --text {prompt}"),
     notes: AgentNotes {
         versions: "1.0 – 1.40 (tables up to version 17)",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost, Reads::Subagents],

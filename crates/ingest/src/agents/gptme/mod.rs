@@ -13,6 +13,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     call_ids_repeat: false,
     is_subagent_id: |id| id.starts_with("subagent-"),
     resume: Some("gptme --name {id}"),
+    start: Some("gptme {prompt}"),
     notes: AgentNotes {
         versions: "0.20 – 0.35",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost],

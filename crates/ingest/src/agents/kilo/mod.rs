@@ -11,6 +11,7 @@ const NAMES: OpenCodeNames = OpenCodeNames { name: "kilo", database_variable: "K
 pub(crate) static FORMAT: AgentFormat = AgentFormat {
     call_ids_repeat: false,
     resume: Some("kilo -s {id}"),
+    start: Some("kilo --prompt {prompt}"),
     notes: AgentNotes {
         versions: "command line client 1.0 – 7.7, extension 4.x",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost, Reads::Subagents],

@@ -15,6 +15,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     is_global_id: is_uuid,
     call_ids_repeat: false,
     resume: Some("kiro-cli chat --resume-id {id}"),
+    start: Some("kiro-cli chat {prompt}"),
     notes: AgentNotes {
         versions: "CLI 1.0 – 3.0, IDE",
         reads: &[Reads::Tools, Reads::ExitCodes],

@@ -32,6 +32,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     // A call's id is that of its message and its place in it: the model's ids repeat.
     call_ids_repeat: false,
     resume: Some("opencode -s {id}"),
+    start: Some("opencode --prompt {prompt}"),
     notes: AgentNotes {
         versions: "0.3 – 2.x",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost, Reads::Subagents],

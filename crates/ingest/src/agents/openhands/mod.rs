@@ -12,6 +12,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     is_global_id: is_uuid,
     call_ids_repeat: false,
     resume: Some("openhands --resume {id}"),
+    start: Some("openhands --task {prompt}"),
     notes: AgentNotes {
         versions: "CLI 1.0 – 1.9 (software agent SDK)",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost, Reads::Subagents],

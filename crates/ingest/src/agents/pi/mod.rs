@@ -17,6 +17,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     names_subagents: true,
     session_id_in_path: files::session_id_in_path,
     resume: Some("pi --session {id}"),
+    start: Some("pi {prompt}"),
     notes: AgentNotes {
         versions: "session format 1 – 4",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost, Reads::Subagents],

@@ -16,6 +16,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     session_id_in_path: files::session_id_in_path,
     shell_report: |text| ShellReport::parse(text),
     resume: Some("qwen --resume {id}"),
+    start: Some("qwen --prompt-interactive {prompt}"),
     notes: AgentNotes {
         versions: "0.1 – 0.24",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Subagents],

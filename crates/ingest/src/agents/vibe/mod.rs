@@ -13,6 +13,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     is_global_id: is_uuid,
     call_ids_repeat: false,
     resume: Some("vibe --resume {id}"),
+    start: Some("vibe {prompt}"),
     notes: AgentNotes {
         versions: "1.3 – 2.26",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost, Reads::Subagents],

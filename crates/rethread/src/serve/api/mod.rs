@@ -2,6 +2,7 @@
 
 mod ask;
 mod cards;
+mod exports;
 mod injections;
 mod knowledge;
 mod logs;
@@ -19,6 +20,7 @@ pub(crate) fn routes() -> Vec<Route> {
     let mut all = sessions::routes();
     all.extend(logs::routes());
     all.extend(cards::routes());
+    all.extend(exports::routes());
     all.extend(injections::routes());
     all.extend(search::routes());
     all.extend(knowledge::routes());

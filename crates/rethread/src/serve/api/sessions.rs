@@ -97,6 +97,7 @@ fn list(app: &ServerState, params: SessionListParams) -> ApiResult {
     let SessionListParams { state, agent, project, include_empty, children: include_children, limit, offset } = params;
     let (limit, offset) = (limit.get(), offset.map_or(0, |BoundedNumber(offset)| offset as usize));
     let request = SessionListRequest {
+        since: None,
         scope: scope(project.as_ref()),
         agent: agent.map(|ChoiceParam(agent)| agent),
         state: state.map(|ChoiceParam(state)| state),
