@@ -7,7 +7,7 @@ use crate::fixture::ApiFixture;
 use crate::json_schema::misfits;
 
 /// Every GET with parameters; `{id}` is an agent session, `{thread}` a thread.
-const GET_PATHS: [&str; 56] = [
+const GET_PATHS: [&str; 57] = [
     "/api/sessions",
     "/api/history/cross-session?session={id}",
     "/api/sessions?state=ended&agent=pi&includeEmpty=true&children=true&limit=1&offset=0&project=/home/dev/site",
