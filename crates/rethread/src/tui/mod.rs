@@ -92,7 +92,7 @@ pub(crate) fn run(context: &CommandContext, args: &TuiArgs) -> Result<Exit, Fail
             context.printer.raw(format!("{text}\n").as_bytes())?;
             Ok(Exit::Done)
         }
-        TuiExit::Resume(session) => launch::start_agent(context, &session),
+        TuiExit::Resume(session) => Err(launch::start_agent(context, &session)),
     }
 }
 
