@@ -148,6 +148,12 @@ pub enum EngineError {
     /// A text that cannot be used as an alias.
     #[error("invalid alias {0:?}")]
     InvalidAlias(String),
+    /// A text that cannot be used as a tag.
+    #[error("invalid tag {0:?}")]
+    InvalidTag(String),
+    /// A session would get more tags than this.
+    #[error("a session can have at most {0} tags")]
+    TooManyTags(usize),
     /// A note without any text.
     #[error("the note is empty")]
     EmptyNote,

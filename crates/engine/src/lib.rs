@@ -96,7 +96,8 @@ pub use questions::{
 };
 pub use reports::{
     AgentCoverage, Diagnosis, EngineStatus, Finding, FindingLevel, FoundAgent, OwnUsage, SessionType,
-    SessionTypeReduction, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals,
+    SessionTypeReduction, SessionUsage, UsageDetails, UsageGroup, UsageGrouping, UsageOfDay, UsageReport, UsageRequest,
+    UsageTotals,
 };
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
 pub use rethread_ingest::agents::{AgentFormat, Reads, Retention, format_of};
@@ -117,8 +118,8 @@ pub use rethread_store::{
 };
 pub use rethread_store::{CopiedSpace, CopiedTable, CopyEnd, CopyError, CopyReport};
 pub use rethread_store::{
-    EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
-    SessionScope, StoreError, ThreadError, ThreadLineProblem,
+    EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, FoundEntry, InjectionRow, LedgerTotal, LifecycleEvent,
+    MemoryTiers, SessionScope, StoreError, ThreadError, ThreadLineProblem,
 };
 pub use search::{HitWithExchange, SearchReport, SearchRequest, SimilarWork};
 pub use server::{ChangeReport, ChangeWatcher, ServerLock, random_secret};
@@ -128,7 +129,7 @@ pub use services::{
     ReportService, SearchService, ServerService, SessionService, SyncService, ThreadService, TurnService,
 };
 pub use sessions::{
-    Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EpisodeText, ListRange, ListedSession, LogProfile,
+    Board, BoardRequest, BoardSession, ChangedFile, EpisodeText, FoundInSession, ListRange, ListedSession, LogProfile,
     ProjectFilter, SessionListRequest, SessionLog, SessionPage, SessionPageRequest, ShowRequest, StateCounts, Timeline,
     TimelineEpisode, TimelineRequest,
 };

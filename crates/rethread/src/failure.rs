@@ -342,6 +342,10 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
             FailureKind::InvalidContent,
             Some("use one word of letters, digits, dashes, dots and underscores: `rethread session alias REF ALIAS`"),
         ),
+        EngineError::InvalidTag(_) => {
+            (FailureKind::InvalidContent, Some("use at most 40 characters on one line, without a comma"))
+        }
+        EngineError::TooManyTags(_) => (FailureKind::InvalidContent, Some("remove a tag of this session first")),
         EngineError::ThreadLog(_) => (
             FailureKind::InvalidContent,
             Some("add --allow-damaged to import the log as it is; readers skip these lines"),

@@ -3,6 +3,7 @@
 mod archive;
 mod live;
 mod maintenance;
+mod pins_and_tags;
 mod session_change;
 mod session_commands;
 mod session_event;

@@ -17,10 +17,10 @@ use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
 use crate::lifecycle::LiveSessions;
 use crate::{EngineError, SessionService};
 
-pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
+pub use board::{Board, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use episodes::EpisodeText;
 pub(crate) use page::changed_files;
-pub use page::{ChangedFile, SessionPage, SessionPageRequest};
+pub use page::{ChangedFile, FoundInSession, SessionPage, SessionPageRequest};
 pub(crate) use resolve::{number_of, stored_session};
 pub use show::{LogProfile, SessionLog, ShowRequest};
 pub use timeline::{Timeline, TimelineEpisode, TimelineRequest};

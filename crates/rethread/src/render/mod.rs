@@ -49,7 +49,7 @@ pub(crate) use failure::failure;
 pub(crate) use files::file_history;
 pub(crate) use fix::{command_label, fix, no_fix_message, sessions_with_error};
 pub(crate) use forget::forget_report;
-pub(crate) use format::{age, bytes, count, local_time, number, reduction_percent, short_number, time_range};
+pub(crate) use format::{age, bytes, count, duration, local_time, number, reduction_percent, short_number, time_range};
 pub(crate) use graph::{EdgeLayout, GraphLayout, NODE_SIZE, NodeLayout, dot, edge_label, graph_layout, svg};
 pub(crate) use health::{diagnosis, verify_report};
 pub(crate) use index::{index_failed, index_rebuilt, index_report};

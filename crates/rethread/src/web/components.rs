@@ -69,6 +69,12 @@ impl<'a> PageContext<'a> {
         html! { @if let Some(at) = at { time datetime=(at) title=(text) { (hour) } } }
     }
 
+    /// The day in the time zone of the user.
+    pub(super) fn date(self, at: Option<Timestamp>) -> Option<jiff::civil::Date> {
+        let at = jiff::Timestamp::from_millisecond(at?.as_millis()).ok()?;
+        Some(at.to_zoned(self.zone.clone()).date())
+    }
+
     /// Date with weekday.
     pub(super) fn day(self, at: Option<Timestamp>) -> Option<String> {
         let at = jiff::Timestamp::from_millisecond(at?.as_millis()).ok()?;

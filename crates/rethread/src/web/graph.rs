@@ -11,8 +11,9 @@ use super::components::{OneLine, PageContext, citation, count, empty_state, non_
 use super::layout::{NavPage, WebPage};
 use super::links::{link, to_entity, to_line, to_session};
 use super::memory::{entity_list, views};
+use super::viewer::Viewer;
 use crate::render::{EdgeLayout, GraphLayout, NODE_SIZE, NodeLayout, edge_label, graph_layout, number};
-use crate::serve::{ApiError, ServerState};
+use crate::serve::ApiError;
 
 /// Facts shown for an entity.
 const MAX_FACTS: usize = 40;
@@ -31,7 +32,7 @@ pub(super) struct GraphPageParams {
 }
 
 /// The graph around an entity, or the list of entities.
-pub(super) fn page(app: &ServerState, params: &GraphPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn page(app: &Viewer<'_>, params: &GraphPageParams) -> Result<WebPage, ApiError> {
     let (of, project) = (non_blank(params.of.as_ref()), non_blank(params.project.as_ref()));
     let kind = non_blank(params.kind.as_ref()).map(|name| {
         EntityKind::from_stored(name).ok_or_else(|| ApiError::bad_request(format!("unknown kind {name:?}")))

@@ -28,7 +28,7 @@ const NAV_PAGES: [(NavPage, &str, &str, &str); 5] = [
 ];
 
 /// The keyboard shortcuts.
-const SHORTCUTS: [(&[&str], &str); 11] = [
+const SHORTCUTS: [(&[&str], &str); 13] = [
     (&["/"], "search"),
     (&["g", "b"], "board"),
     (&["g", "s"], "search, with filters"),
@@ -39,6 +39,8 @@ const SHORTCUTS: [(&[&str], &str); 11] = [
     (&["Enter"], "open item"),
     (&["n", "p"], "in a session: next prompt, previous prompt"),
     (&["e"], "in a session: expand or collapse all calls"),
+    (&["f"], "in a session: search it"),
+    (&["[", "]"], "in a session: previous, next session in the list"),
     (&["Esc"], "close dialog, leave field"),
 ];
 

@@ -319,6 +319,9 @@ function pressed(event) {
     n: () => prompts(1),
     p: () => prompts(-1),
     e: fold,
+    f: toFind,
+    "[": () => neighbor(-1),
+    "]": () => neighbor(1),
     ...(inHits && { ArrowDown: () => move(1), ArrowUp: () => (current(items()) > 0 ? move(-1) : toSearch()) }),
   };
   const action = Object.hasOwn(actions, event.key) && actions[event.key];
@@ -370,20 +373,29 @@ if (help) {
   keys.addEventListener("click", (event) => event.target === keys && keys.close());
 }
 
-// Copy buttons.
+// Copy buttons: of the command before them, of a text, or of a link to a page.
+
+const COPIES = "[data-copy], [data-copy-text], [data-copy-link]";
+
+function textToCopy({ dataset, previousElementSibling }) {
+  if (dataset.copyLink) return new URL(dataset.copyLink, location.href).href;
+  return dataset.copyText ?? previousElementSibling.textContent;
+}
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
+  const button = event.target.closest(COPIES);
   if (!button) return;
-  await navigator.clipboard?.writeText(button.previousElementSibling.textContent);
+  await navigator.clipboard?.writeText(textToCopy(button));
+  const label = button.textContent;
+  if (label === "Copied") return;
   button.textContent = "Copied";
-  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  setTimeout(() => { button.textContent = label; }, 1500);
 });
 
 // Shows the copy buttons of new content.
 
 function afterChange() {
-  if (navigator.clipboard) all("[data-copy][hidden]").forEach((button) => { button.hidden = false; });
+  if (navigator.clipboard) all(COPIES).forEach((button) => { button.hidden = false; });
 }
 afterChange();
 

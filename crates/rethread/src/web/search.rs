@@ -13,6 +13,7 @@ use super::components::{
 };
 use super::layout::{NavPage, WebPage};
 use super::links::{link, to_line, to_session};
+use super::viewer::Viewer;
 use crate::render::{number, search_summary, session_label};
 use crate::serve::{ApiError, ServerState};
 
@@ -49,7 +50,7 @@ const SYNTAX_EXAMPLES: [(&str, &str); 6] = [
 /// The empty result.
 const NO_MATCHES: &str = "No matches. Try fewer or other words, or remove filters.";
 
-pub(super) fn page(app: &ServerState, params: &SearchPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn page(app: &Viewer<'_>, params: &SearchPageParams) -> Result<WebPage, ApiError> {
     let text = non_blank(params.q.as_ref()).unwrap_or_default().to_owned();
     let report = if text.is_empty() && !params.has_filter() {
         None
@@ -197,7 +198,7 @@ fn hit(context: PageContext<'_>, found: &HitWithExchange) -> Markup {
 }
 
 /// A text with its matches highlighted.
-fn highlight(text: &str, matches: &[Range<usize>]) -> Markup {
+pub(super) fn highlight(text: &str, matches: &[Range<usize>]) -> Markup {
     let mut at = 0;
     let mut pieces = Vec::new();
     for range in matches {

@@ -13,6 +13,7 @@ use super::board::parse_agent;
 use super::chart::{ChartColumn, bar, bars, columns};
 use super::components::{OneLine, count, headings, non_blank, nothing_synced, project_choices, select_field};
 use super::layout::{NavPage, WebPage};
+use super::viewer::Viewer;
 use crate::render::{
     UsageMeasure, budget_limits, ledger_cost, money, number, reduction_percent, rough_cost, short_number, usage_bars,
     usage_measure,
@@ -58,7 +59,7 @@ impl UsagePageParams {
     }
 }
 
-pub(super) fn page(app: &ServerState, params: &UsagePageParams) -> Result<WebPage, ApiError> {
+pub(super) fn page(app: &Viewer<'_>, params: &UsagePageParams) -> Result<WebPage, ApiError> {
     let mut params = params.clone();
     let mut days = app.engine.reports().usage(&params.request(UsageGrouping::Day)?)?;
     // The user did not choose the default period, so it must not hide what there is.

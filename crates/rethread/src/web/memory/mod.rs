@@ -15,6 +15,7 @@ use super::components::{
 };
 use super::layout::{NavPage, WebPage};
 use super::links::{link, to_entity};
+use super::viewer::Viewer;
 use crate::render::number;
 use crate::serve::{ApiError, ServerState};
 
@@ -105,7 +106,7 @@ fn page(
 }
 
 /// The newest items of each kind.
-pub(super) fn overview(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn overview(app: &Viewer<'_>, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
     let (engine, context) = (&app.engine, PageContext::new(app));
     let (scope, query) = (params.scope(), params.query().to_owned());
     let errors =
@@ -154,7 +155,7 @@ pub(super) fn overview(app: &ServerState, params: &MemoryPageParams) -> Result<W
 }
 
 /// Errors with their fixes and failed attempts.
-pub(super) fn errors(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn errors(app: &Viewer<'_>, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
     let request = ErrorsRequest { query: params.query().to_owned(), scope: params.scope(), limit: PAGE_ITEMS };
     let report = app.engine.facts().errors(&request)?;
     let body = html! {
@@ -166,7 +167,7 @@ pub(super) fn errors(app: &ServerState, params: &MemoryPageParams) -> Result<Web
 }
 
 /// Decisions with their state.
-pub(super) fn decisions(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn decisions(app: &Viewer<'_>, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
     let is_all = non_blank(params.all.as_ref()).is_some();
     let request = DecisionRequest {
         query: params.query().to_owned(),
@@ -204,7 +205,7 @@ pub(super) fn decisions(app: &ServerState, params: &MemoryPageParams) -> Result<
 }
 
 /// Commands and recurring sequences by project.
-pub(super) fn workflows(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn workflows(app: &Viewer<'_>, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
     let mut found = app.engine.facts().workflows(&WorkflowRequest { scope: params.scope(), as_of: None })?;
     let query = params.query().to_lowercase();
     for one in &mut found {
