@@ -10,7 +10,7 @@ use rethread_model::{Session, SessionId, UnknownAgent};
 use rethread_recall::SearchError;
 use rethread_store::{CopyError, MemberError, StoreError, ThreadError};
 
-use crate::{ConfigError, InstallError, InvalidMessageContent, InvalidNote, InvalidThreadLog, ModelError};
+use crate::{ConfigError, InstallError, InvalidMessageContent, InvalidNote, InvalidTag, InvalidThreadLog, ModelError};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -148,12 +148,9 @@ pub enum EngineError {
     /// A text that cannot be used as an alias.
     #[error("invalid alias {0:?}")]
     InvalidAlias(String),
-    /// A text that cannot be used as a tag.
-    #[error("invalid tag {0:?}")]
-    InvalidTag(String),
-    /// A session would get more tags than this.
-    #[error("a session can have at most {0} tags")]
-    TooManyTags(usize),
+    /// A tag that was refused.
+    #[error(transparent)]
+    Tag(#[from] InvalidTag),
     /// A note without any text.
     #[error("the note is empty")]
     EmptyNote,

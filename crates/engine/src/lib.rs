@@ -74,7 +74,7 @@ pub use environment::{Clock, Environment, SharedStore};
 pub use error::EngineError;
 pub use facts::{
     DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FileRule,
-    FixReport, FixRequest, WorkflowRequest,
+    FixChange, FixReport, FixRequest, WorkflowRequest,
 };
 pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
 pub use hook::{DeliveryNotes, HOSTS, HostProtocol};
@@ -84,7 +84,8 @@ pub use install::{
     ProgramCopy,
 };
 pub use lifecycle::{
-    CloseAction, EndedSession, EventOrigin, MaintenanceReport, SessionChange, SessionEvents, TaskAndNotes, TierStatus,
+    CloseAction, EndedSession, EventOrigin, InvalidTag, MaintenanceReport, SessionChange, SessionEvents, TaskAndNotes,
+    TierStatus,
 };
 pub use maintenance::{CarryOverReport, RebuildReport, StoreCopyRequest, VerifyReport};
 pub use members::{NewMember, RetentionReport, TokenRequest};

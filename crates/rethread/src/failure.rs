@@ -327,7 +327,7 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         EngineError::UnknownThread(_) => (FailureKind::UnknownReference, Some(LIST_THREADS_HINT)),
         EngineError::AmbiguousThread { .. } => (FailureKind::AmbiguousReference, Some("use more characters of the id")),
         EngineError::MissingToolCallId => (FailureKind::Usage, Some("add --tool-call-id ID")),
-        EngineError::Content(_) | EngineError::EmptyNote => (FailureKind::InvalidContent, None),
+        EngineError::Content(_) | EngineError::EmptyNote | EngineError::Tag(_) => (FailureKind::InvalidContent, None),
         EngineError::Note(error) => classify_note(error),
         EngineError::ContextTooLong { .. } => (
             FailureKind::TooLarge,
@@ -342,10 +342,6 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
             FailureKind::InvalidContent,
             Some("use one word of letters, digits, dashes, dots and underscores: `rethread session alias REF ALIAS`"),
         ),
-        EngineError::InvalidTag(_) => {
-            (FailureKind::InvalidContent, Some("use at most 40 characters on one line, without a comma"))
-        }
-        EngineError::TooManyTags(_) => (FailureKind::InvalidContent, Some("remove a tag of this session first")),
         EngineError::ThreadLog(_) => (
             FailureKind::InvalidContent,
             Some("add --allow-damaged to import the log as it is; readers skip these lines"),

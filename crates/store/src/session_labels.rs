@@ -23,6 +23,17 @@ pub struct SessionLabels {
     pub tags: Vec<String>,
 }
 
+/// The pin and the tags of a session that has any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinAndTags {
+    /// Identifies the session.
+    pub session: SessionNumber,
+    /// When the user pinned it.
+    pub pinned_at: Option<Timestamp>,
+    /// The user's tags.
+    pub tags: Vec<String>,
+}
+
 impl ReadStore {
     /// The labels of a session; empty if users gave it none.
     pub fn session_labels(&self, key: SessionKey<'_>) -> Result<SessionLabels, StoreError> {
@@ -39,8 +50,8 @@ impl ReadStore {
         Ok(found.unwrap_or_default())
     }
 
-    /// When each pinned session was pinned, and the tags of each tagged one.
-    pub fn pins_and_tags(&self) -> Result<Vec<(SessionNumber, Option<Timestamp>, Vec<String>)>, StoreError> {
+    /// All sessions that are pinned or have tags.
+    pub fn pins_and_tags(&self) -> Result<Vec<PinAndTags>, StoreError> {
         if !self.has_pins()? {
             return Ok(Vec::new());
         }
@@ -52,7 +63,10 @@ impl ReadStore {
              AND (session_label.pinned_at IS NOT NULL OR session_label.tags IS NOT NULL)
              ORDER BY session.number",
             &[],
-            |row| Ok((row.session("number")?, row.opt_time("pinned_at")?, read_tags(row)?)),
+            |row| {
+                let (session, pinned_at) = (row.session("number")?, row.opt_time("pinned_at")?);
+                Ok(PinAndTags { session, pinned_at, tags: read_tags(row)? })
+            },
         )
     }
 

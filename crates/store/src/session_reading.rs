@@ -1,6 +1,6 @@
 //! Reads a long session quickly: only its prompts and final answers, or only the entries with some words.
 
-use rethread_model::EntryKind;
+use rethread_model::{EntryKind, SessionId};
 
 use crate::entries::NO_LIMIT;
 use crate::sql::values;
@@ -17,6 +17,17 @@ pub struct FoundEntry {
     pub tool_name: Option<String>,
     /// Text, target, error and output, each on lines of its own.
     pub text: String,
+}
+
+/// An edit or a written file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredChange {
+    /// Transcript line of the call.
+    pub line: u64,
+    /// Path as the tool was given it.
+    pub path: String,
+    /// What changed, as far as it was stored.
+    pub text: Option<String>,
 }
 
 impl ReadStore {
@@ -65,6 +76,23 @@ impl ReadStore {
         Ok(seqs)
     }
 
+    /// The edits of a session at these lines, in order.
+    pub fn changes_at_lines(&self, session: SessionId, lines: &[u64]) -> Result<Vec<StoredChange>, StoreError> {
+        let (Some(first), Some(last)) = (lines.iter().min(), lines.iter().max()) else { return Ok(Vec::new()) };
+        let Some(number) = self.session_number(session)? else { return Ok(Vec::new()) };
+        let mut found = self.sql.all(
+            "SELECT line, target, script FROM entry WHERE space = ?1 AND session = ?2 AND line BETWEEN ?3 AND ?4
+             AND tool_kind IN ('edit', 'write') ORDER BY seq",
+            values![number, first, last],
+            |row| {
+                let (line, path) = (row.u64("line")?, row.opt_string("target")?.unwrap_or_default());
+                Ok(StoredChange { line, path, text: row.opt_string("script")? })
+            },
+        )?;
+        found.retain(|change| lines.contains(&change.line));
+        Ok(found)
+    }
+
     fn last_seq_at(&self, session: SessionNumber, line: u64) -> Result<Option<u64>, StoreError> {
         let sql =
             "SELECT seq FROM entry WHERE space = ?1 AND session = ?2 AND line <= ?3 ORDER BY line DESC, seq LIMIT 1";
@@ -87,8 +115,10 @@ impl ReadStore {
              AND (?3 OR kind NOT IN ('reasoning', 'command', 'notice', 'injected')) ORDER BY seq",
             values![session, include_meta],
             |row| {
-                let parts =
-                    [row.opt_text("text")?, row.opt_text("target")?, row.opt_text("error")?, row.opt_text("output")?];
+                let own = row.opt_text("text")?.unwrap_or_default();
+                // The text of a call names its target.
+                let target = row.opt_text("target")?.filter(|target| !own.contains(target));
+                let parts = [Some(own), target, row.opt_text("error")?, row.opt_text("output")?];
                 let text = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
                 let lower = text.to_lowercase();
                 if !words.iter().all(|word| lower.contains(word)) {

@@ -12,6 +12,17 @@ const MAX_TAG_CHARS: usize = 40;
 /// Maximum number of tags per session.
 const MAX_TAGS: usize = 20;
 
+/// Why a tag was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidTag {
+    /// It is empty, too long, or has a comma.
+    #[error("invalid tag {0:?}: use at most {MAX_TAG_CHARS} characters, without a comma")]
+    Text(String),
+    /// The session would get too many.
+    #[error("a session can have at most {MAX_TAGS} tags: remove one first")]
+    TooMany,
+}
+
 impl LifecycleService<'_> {
     /// Pins a session, or removes its pin. A session that is pinned keeps its place.
     pub fn set_pinned(self, reference: &str, pinned: bool) -> Result<(), EngineError> {
@@ -39,7 +50,7 @@ impl LifecycleService<'_> {
                 labels.tags = before;
             }
         })?;
-        if has_too_many { Err(EngineError::TooManyTags(MAX_TAGS)) } else { Ok(()) }
+        if has_too_many { Err(InvalidTag::TooMany.into()) } else { Ok(()) }
     }
 
     fn edit_labels(self, reference: &str, change: impl FnOnce(&mut SessionLabels)) -> Result<(), EngineError> {
@@ -52,8 +63,8 @@ impl LifecycleService<'_> {
 }
 
 /// A tag as it is stored: one line, without secrets. It must have a visible character, no comma, and not be too long.
-pub(super) fn check_tag(tag: &str) -> Result<String, EngineError> {
+pub(super) fn check_tag(tag: &str) -> Result<String, InvalidTag> {
     let tag = without_secrets(&one_line(tag));
     let fits = !tag.is_empty() && !tag.contains(',') && tag.chars().count() <= MAX_TAG_CHARS;
-    if fits { Ok(tag) } else { Err(EngineError::InvalidTag(preview(&tag, MAX_TAG_CHARS))) }
+    if fits { Ok(tag) } else { Err(InvalidTag::Text(preview(&tag, MAX_TAG_CHARS))) }
 }

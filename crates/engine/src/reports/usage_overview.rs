@@ -57,10 +57,10 @@ impl ReportService<'_> {
         let to = request.until.as_deref().map(|text| self.engine.parse_time(text, true)).transpose()?;
         let store = self.engine.reader()?;
         let filter = UsageFilter { scope: request.scope.clone(), agent: request.agent, from, to };
-        let mut sums = UsageSums::default();
+        let mut sums = DetailSums::default();
         let mut work = Vec::new();
         if let Some(store) = &store {
-            sums = UsageSums::read(store, &filter, &self.engine.environment.time_zone)?;
+            sums = DetailSums::read(store, &filter, &self.engine.environment.time_zone)?;
             work = store.work_counts(&filter)?;
         }
         let top_sessions = match &store {
@@ -97,13 +97,13 @@ pub(crate) fn costs_by_session(
 type DayKey = (Option<String>, Agent, Option<String>, Option<String>);
 
 #[derive(Default)]
-struct UsageSums {
+struct DetailSums {
     days: BTreeMap<DayKey, UsageTotals>,
     sessions: HashMap<SessionNumber, UsageTotals>,
     hours: [[u64; 24]; 7],
 }
 
-impl UsageSums {
+impl DetailSums {
     fn read(store: &ReadStore, filter: &UsageFilter, zone: &TimeZone) -> Result<Self, EngineError> {
         let places: HashMap<SessionNumber, SessionPlace> =
             store.session_places(filter)?.into_iter().map(|place| (place.number, place)).collect();
@@ -152,7 +152,9 @@ impl UsageSums {
 
     fn total(&self) -> UsageTotals {
         let mut total = UsageTotals::default();
-        self.days.values().for_each(|used| total.add(used));
+        for used in self.days.values() {
+            total.add(used);
+        }
         total
     }
 

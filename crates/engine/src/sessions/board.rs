@@ -7,7 +7,9 @@ use jiff::tz::TimeZone;
 use rethread_ingest::source::LiveStatus;
 use rethread_llm::NanoUsd;
 use rethread_model::{Agent, Entry, Predicate, Session, SessionState, Timestamp};
-use rethread_store::{BoardRow, FactQuery, LifecycleRow, ReadStore, SessionKey, SessionNumber, UsageFilter};
+use rethread_store::{
+    BoardRow, FactQuery, LifecycleRow, PinAndTags, ReadStore, SessionKey, SessionNumber, UsageFilter,
+};
 
 use crate::lifecycle::LiveSessions;
 use crate::reports::costs_by_session;
@@ -166,13 +168,6 @@ pub struct BoardSession {
     pub usage: UsageTotals,
 }
 
-/// Labels by which users find sessions again.
-#[derive(Clone, Debug, Default)]
-struct SessionMarks {
-    pinned_at: Option<Timestamp>,
-    tags: Vec<String>,
-}
-
 /// A session with what filters and order depend on.
 struct Candidate<'g> {
     row: &'g BoardRow,
@@ -208,7 +203,9 @@ impl SessionService<'_> {
             }
             if is_matching && is_in_state {
                 let day = one.row.last_activity_at.and_then(|at| day_of(at, self.engine.time_zone()));
-                day.into_iter().for_each(|day| *board.per_day.entry(day).or_default() += 1);
+                if let Some(day) = day {
+                    *board.per_day.entry(day).or_default() += 1;
+                }
             }
             if is_running {
                 running.push((one.waits, one.state, one.row));
@@ -237,7 +234,7 @@ impl SessionService<'_> {
         self,
         store: &ReadStore,
         rows: &'g [BoardRow],
-        marks: &HashMap<SessionNumber, SessionMarks>,
+        marks: &HashMap<SessionNumber, PinAndTags>,
         live: &LiveSessions,
     ) -> Result<Vec<Candidate<'g>>, EngineError> {
         let (lifecycle, now) = (self.engine.lifecycle().rules(), self.engine.now());
@@ -264,7 +261,7 @@ struct BoardFilter<'r> {
     until: Option<Timestamp>,
     /// Known costs, if the request limits them.
     costs: HashMap<SessionNumber, NanoUsd>,
-    marks: &'r HashMap<SessionNumber, SessionMarks>,
+    marks: &'r HashMap<SessionNumber, PinAndTags>,
 }
 
 impl<'r> BoardFilter<'r> {
@@ -272,7 +269,7 @@ impl<'r> BoardFilter<'r> {
         service: SessionService<'_>,
         store: &ReadStore,
         request: &'r BoardRequest,
-        marks: &'r HashMap<SessionNumber, SessionMarks>,
+        marks: &'r HashMap<SessionNumber, PinAndTags>,
     ) -> Result<Self, EngineError> {
         let parse = |text: &Option<String>, is_end| {
             text.as_deref().map(|text| service.engine.parse_time(text, is_end)).transpose()
@@ -308,13 +305,13 @@ impl<'r> BoardFilter<'r> {
     }
 }
 
-fn marks_by_session(store: &ReadStore) -> Result<HashMap<SessionNumber, SessionMarks>, EngineError> {
+fn marks_by_session(store: &ReadStore) -> Result<HashMap<SessionNumber, PinAndTags>, EngineError> {
     let marks = store.pins_and_tags()?.into_iter();
-    Ok(marks.map(|(number, pinned_at, tags)| (number, SessionMarks { pinned_at, tags })).collect())
+    Ok(marks.map(|one| (one.session, one)).collect())
 }
 
 /// Lists all projects, agents and tags that one can choose.
-fn list_choices(board: &mut Board, rows: &[BoardRow], marks: &HashMap<SessionNumber, SessionMarks>) {
+fn list_choices(board: &mut Board, rows: &[BoardRow], marks: &HashMap<SessionNumber, PinAndTags>) {
     let mut projects: BTreeMap<Option<&str>, u64> = BTreeMap::new();
     let mut tags: BTreeMap<&str, u64> = BTreeMap::new();
     for row in rows {
@@ -323,7 +320,9 @@ fn list_choices(board: &mut Board, rows: &[BoardRow], marks: &HashMap<SessionNum
             board.all_agents.push(row.agent);
         }
         let own = marks.get(&row.number).map(|marks| marks.tags.iter());
-        own.into_iter().flatten().for_each(|tag| *tags.entry(tag).or_default() += 1);
+        for tag in own.into_iter().flatten() {
+            *tags.entry(tag).or_default() += 1;
+        }
     }
     board.all_agents.sort_unstable();
     board.all_projects = projects.into_iter().map(|(name, count)| (name.map(str::to_owned), count)).collect();
@@ -334,11 +333,11 @@ fn list_choices(board: &mut Board, rows: &[BoardRow], marks: &HashMap<SessionNum
 fn load_session(
     store: &ReadStore,
     (row, state): (&BoardRow, SessionState),
-    marks: &HashMap<SessionNumber, SessionMarks>,
+    marks: &HashMap<SessionNumber, PinAndTags>,
     live: &LiveSessions,
 ) -> Result<Option<BoardSession>, EngineError> {
     let Some(session) = store.session_by_number(row.number)? else { return Ok(None) };
-    let marks = marks.get(&row.number).cloned().unwrap_or_default();
+    let marks = marks.get(&row.number);
     let tail = store.session_tail(row.number)?;
     let parent = session.parent.map(|id| store.session_by_id(id)).transpose()?.flatten();
     let query = FactQuery {
@@ -352,8 +351,8 @@ fn load_session(
         task: store.session_labels(SessionKey::of(&session))?.task,
         commits: store.facts(&query)?.len() as u64,
         listed: ListedSession::new(session, state, live),
-        is_pinned: marks.pinned_at.is_some(),
-        tags: marks.tags,
+        is_pinned: marks.is_some_and(|marks| marks.pinned_at.is_some()),
+        tags: marks.map(|marks| marks.tags.clone()).unwrap_or_default(),
         last_prompt: tail.last_prompt,
         last_entry: tail.last_entry,
         usage: UsageTotals::for_session(store, row.number)?,

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use rethread_engine::{
-    BoardRequest, BoardSession, EngineError, EntryRange, ErrorsRequest, ListRange, NanoUsd, ProjectFilter, SessionPage,
-    SessionPageRequest,
+    BoardRequest, BoardSession, EngineError, EntryRange, ErrorsRequest, InvalidTag, ListRange, NanoUsd, ProjectFilter,
+    SessionPage, SessionPageRequest,
 };
 use rethread_model::{Agent, SessionId, SessionState};
 
@@ -95,11 +95,11 @@ fn pinned_sessions_come_first_and_tags_can_be_chosen() {
     );
     for invalid in ["", " ", "a,b", &"x".repeat(41)] {
         let failed = lifecycle(104).lifecycle().change_tags(ANNA, &words(&[invalid]), &[]);
-        assert!(matches!(failed, Err(EngineError::InvalidTag(_))), "{invalid:?}: {failed:?}");
+        assert!(matches!(failed, Err(EngineError::Tag(InvalidTag::Text(_)))), "{invalid:?}: {failed:?}");
     }
     let many: Vec<String> = (0..21).map(|number| number.to_string()).collect();
     let failed = lifecycle(104).lifecycle().change_tags(ANNA, &many, &[]);
-    assert!(matches!(failed, Err(EngineError::TooManyTags(20))), "{failed:?}");
+    assert!(matches!(failed, Err(EngineError::Tag(InvalidTag::TooMany))), "{failed:?}");
     assert_eq!(board(all()).all_tags.len(), 1, "nothing was added");
 }
 
@@ -162,6 +162,62 @@ fn long_session_is_paged_and_centered_on_a_line() {
 }
 
 #[test]
+fn focused_page_has_prompts_and_the_last_answer_to_each() {
+    let home = TestHome::new();
+    let script = TranscriptBuilder::new(BEN)
+        .times(at(0), 60)
+        .user("first question")
+        .assistant("let me look")
+        .command("cargo test", "ok", false)
+        .assistant("first answer")
+        .user("second question")
+        .assistant("second answer")
+        .user("third question");
+    home.write(&transcript(BEN), script.text());
+    home.sync();
+    let id = engine(&home, 50).sessions().resolve(BEN).unwrap().session.id;
+    let page = |range| {
+        let request = SessionPageRequest { range, is_focused: true, ..SessionPageRequest::default() };
+        engine(&home, 50).sessions().page(id, request).unwrap().page
+    };
+    let texts = |range| page(range).entries.into_iter().map(|entry| entry.text).collect::<Vec<_>>();
+    let all = ["first question", "first answer", "second question", "second answer", "third question"];
+    assert_eq!(texts(EntryRange::Last), all);
+    assert_eq!(texts(EntryRange::From(0)), all);
+    let second = page(EntryRange::Last).entries[2].seq;
+    assert_eq!(texts(EntryRange::Before(second)), all[..2]);
+    assert_eq!(texts(EntryRange::From(second)), all[2..]);
+    let around = page(EntryRange::Around(3));
+    assert_eq!(around.center_seq, Some(around.entries[0].seq), "a call belongs to the prompt before it");
+}
+
+#[test]
+fn entries_of_a_session_are_found_by_all_words_in_any_case() {
+    let home = TestHome::new();
+    let script = TranscriptBuilder::new(BEN)
+        .times(at(0), 60)
+        .user("Why does the Größe of the cart differ?")
+        .command("cargo test cart", "error: size differs", true)
+        .assistant("The cart was rounded.");
+    home.write(&transcript(BEN), script.text());
+    home.sync();
+    let id = engine(&home, 50).sessions().resolve(BEN).unwrap().session.id;
+    let lines = |text: &str| {
+        let found = engine(&home, 50).sessions().find(id, text, false).unwrap();
+        (found.entries.iter().map(|one| one.line).collect::<Vec<_>>(), found.more)
+    };
+    assert_eq!(lines("CART"), (vec![1, 2, 4], 0));
+    assert_eq!(lines("größe cart"), (vec![1], 0));
+    assert_eq!(lines("differs size"), (vec![2], 0), "errors of calls are searched");
+    assert_eq!(lines("100%_nothing"), (vec![], 0));
+    assert_eq!(lines("  "), (vec![], 0));
+    let (listed, page) = engine(&home, 50).sessions().around(id, 2, 2).unwrap();
+    assert_eq!((listed.session.id, page.entries.len(), page.has_later), (id, 2, true));
+    let named = |text: &str| engine(&home, 50).sessions().by_name(text, 5).unwrap().len();
+    assert_eq!((named("GRÖSSE"), named("größe app"), named("")), (0, 1, 1), "the name is the prompt, the project /app");
+}
+
+#[test]
 fn session_page_includes_its_facts() {
     let home = TestHome::new();
     let missing = "Exit code 101\nerror[E0433]: failed to resolve: use of undeclared crate `regex`";
@@ -177,7 +233,10 @@ fn session_page_includes_its_facts() {
     let id = engine.sessions().resolve("cccc1011").unwrap().session.id;
     let known = engine.sessions().page(id, SessionPageRequest::default()).unwrap();
     assert_eq!((known.errors.len(), known.errors[0].occurrences), (1, 1));
-    assert_eq!(known.errors[0].fixes.fixes[0].description, "Cargo.toml: a → b");
+    let fix = &known.errors[0].fixes.fixes[0];
+    assert_eq!(fix.description, "Cargo.toml: a → b");
+    let changes = engine.facts().changes(fix).unwrap();
+    assert_eq!((changes.len(), changes[0].path.as_str(), changes[0].text.as_deref()), (1, "Cargo.toml", Some("a → b")));
     assert_eq!(known.decisions[0].subject, "rustls");
     assert_eq!((known.files[0].name.as_str(), known.files[0].times), ("Cargo.toml", 1));
     assert!(known.injections.is_empty() && known.children.is_empty() && known.parent.is_none());

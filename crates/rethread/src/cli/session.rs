@@ -29,7 +29,9 @@ pub(crate) enum SessionCommand {
     /// reminded of after a break or a compaction.
     #[command(after_long_help = "Examples:\n  rethread session note discounts 'staging is down until noon'")]
     Note(SessionTextArgs),
-    /// Pin a session, so that it comes first in the web UI.
+    /// Pin a session.
+    ///
+    /// Pinned sessions come first on the board of the web UI, which can also show only them.
     #[command(after_long_help = "Examples:\n  rethread session pin discounts")]
     Pin(SessionRefArgs),
     /// Remove the pin of a session.

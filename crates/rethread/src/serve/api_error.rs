@@ -153,8 +153,6 @@ mod tests {
             ApiError::from(EngineError::MissingToolCallId),
             ApiError::from(EngineError::NothingToAnswer),
             ApiError::from(EngineError::InvalidAlias("a b".to_owned())),
-            ApiError::from(EngineError::InvalidTag("a,b".to_owned())),
-            ApiError::from(EngineError::TooManyTags(20)),
             ApiError::from(EngineError::EmptySearchText),
             ApiError::from(line),
             ApiError::from(AskError::CallLimit { limit: 3 }),

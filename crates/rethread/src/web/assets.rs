@@ -21,11 +21,26 @@ struct StaticAsset {
 }
 
 /// One style sheet: the parts of single pages come last.
-const STYLES: &str =
-    concat!(include_str!("page.css"), include_str!("board/board.css"), include_str!("session/session.css"));
+const STYLES: &str = concat!(
+    include_str!("page.css"),
+    include_str!("board/board.css"),
+    include_str!("session/session.css"),
+    include_str!("search/search.css"),
+    include_str!("usage/usage.css"),
+    include_str!("memory/memory.css"),
+    include_str!("graph/graph.css"),
+    include_str!("session/chat.css"),
+);
 
 /// One script: the parts share one scope.
-const SCRIPTS: &str = concat!(include_str!("page.js"), include_str!("edit.js"), include_str!("session/session.js"));
+const SCRIPTS: &str = concat!(
+    include_str!("page.js"),
+    include_str!("edit.js"),
+    include_str!("session/session.js"),
+    include_str!("palette.js"),
+    include_str!("search/search.js"),
+    include_str!("session/chat.js"),
+);
 
 static ASSETS: LazyLock<[StaticAsset; 4]> = LazyLock::new(|| {
     let asset = |name, kind, text: &'static str| {

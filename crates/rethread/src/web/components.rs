@@ -192,6 +192,16 @@ pub(super) fn nothing_synced() -> Markup {
     )
 }
 
+/// A date. Other times, which links may contain, are kept but not shown.
+pub(super) fn day_field(name: &str, label: &str, value: Option<&String>) -> Markup {
+    html! {
+        label.choice {
+            span { (label) }
+            input type="date" name=(name) value=(OneLine(non_blank(value).unwrap_or_default())) data-submit;
+        }
+    }
+}
+
 /// A select field.
 pub(super) fn select_field(name: &str, label: &str, chosen: Option<&str>, options: &[(String, String)]) -> Markup {
     html! {

@@ -54,6 +54,7 @@ function rename(button) {
   const heading = document.getElementById("name");
   const form = document.createElement("form");
   form.className = "rename-form";
+  form.dataset.editing = "";
   const field = Object.assign(document.createElement("input"), { type: "text", value: heading.textContent, maxLength: 200 });
   field.setAttribute("aria-label", "Name of the session; empty restores the original");
   const save = Object.assign(document.createElement("button"), { type: "submit", className: "plain", textContent: "Save" });
@@ -62,6 +63,7 @@ function rename(button) {
     form.replaceWith(heading);
     button.hidden = false;
     button.focus();
+    soon();
   };
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

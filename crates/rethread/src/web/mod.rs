@@ -15,6 +15,7 @@ mod layout;
 mod links;
 mod markdown;
 mod memory;
+mod palette;
 mod search;
 mod session;
 mod status_pages;
@@ -45,6 +46,7 @@ pub(crate) fn routes() -> Router<SharedState> {
         .route("/sessions/{id}", session_route(session::page))
         .route("/sessions/{id}/preview", session_route(session::preview))
         .route("/search", page(search::page))
+        .route("/palette", page(palette::page))
         .route("/memory", page(memory::overview))
         .route("/memory/ask", page(memory::ask))
         .route("/memory/errors", page(memory::errors))
@@ -52,6 +54,7 @@ pub(crate) fn routes() -> Router<SharedState> {
         .route("/memory/workflows", page(memory::workflows))
         .route("/memory/graph", page(graph::page))
         .route("/usage", page(usage::page))
+        .route("/usage/export.csv", get(usage::export))
         .route("/health", page(health::page))
 }
 

@@ -284,7 +284,7 @@ fn a_store_of_the_previous_schema_is_read_as_it_is_and_migrated_in_place_when_wr
     drop(reader);
     assert_eq!(triggers(folder.path()), 11);
     let mut store = open(folder.path());
-    assert_eq!(store.statistics().unwrap().schema, 17);
+    assert_eq!(store.statistics().unwrap().schema, 18);
     assert_eq!(store.session_labels(KEY).unwrap().name.as_deref(), Some("old"));
     assert!(store.verify().unwrap().is_empty());
     assert_eq!(triggers(folder.path()), 0);

@@ -176,7 +176,7 @@ fn session_response(engine: &Engine, id: SessionId, messages: u64, status: Statu
 }
 
 /// Tags of a request.
-type TagList = BoundedList<BoundedText<1, 40>, 20>;
+type RequestedTags = BoundedList<BoundedText<1, 40>, 20>;
 
 /// Changes to a session.
 #[derive(Deserialize, JsonSchema)]
@@ -195,10 +195,10 @@ struct SessionChangeBody {
     pinned: Option<bool>,
     /// Tags to add. A session can have 20.
     #[serde(default)]
-    add_tags: TagList,
+    add_tags: RequestedTags,
     /// Tags to remove, in any case.
     #[serde(default)]
-    remove_tags: TagList,
+    remove_tags: RequestedTags,
     /// Close the session: a `suspended` one resumes with its next prompt, an `ended` one starts over.
     state: Option<ChoiceParam<CloseAction>>,
 }
@@ -229,7 +229,7 @@ fn change(app: &ServerState, id: SessionId, params: SessionChangeBody) -> ApiRes
     session_response(&app.engine, id, DEFAULT_MESSAGES, StatusCode::OK)
 }
 
-fn strings(BoundedList(texts): TagList) -> Vec<String> {
+fn strings(BoundedList(texts): RequestedTags) -> Vec<String> {
     texts.into_iter().map(|BoundedText(text)| text).collect()
 }
 

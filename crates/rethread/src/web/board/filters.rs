@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use rethread_engine::Board;
 
-use super::super::components::{self, OneLine, non_blank, select_field, tabs};
+use super::super::components::{self, OneLine, day_field, non_blank, select_field, tabs};
 use super::{BoardParams, NO_PROJECT, STATES};
 use crate::render::{number, project_names, state_name};
 
@@ -53,16 +53,6 @@ fn states(params: &BoardParams, board: &Board) -> Markup {
         (params.link(&[("state", name)]), text, current == name)
     };
     tabs("By state", &[None].into_iter().chain(STATES.map(Some)).map(tab).collect::<Vec<_>>())
-}
-
-/// A date. Other times, which links may contain, are kept but not shown.
-fn day_field(name: &str, label: &str, value: Option<&String>) -> Markup {
-    html! {
-        label.choice {
-            span { (label) }
-            input type="date" name=(name) value=(OneLine(non_blank(value).unwrap_or_default())) data-submit;
-        }
-    }
 }
 
 fn projects(board: &Board) -> Vec<(String, String)> {

@@ -41,7 +41,7 @@ pub(super) fn section(context: PageContext<'_>, params: &BoardParams, per_day: &
                 p.dim { (count(total, "session")) " on " (count(of_year.len() as u64, "day")) }
                 (years(params, per_day, year))
             }
-            div.heat-box { (squares(first, last, &of_year)) }
+            div.heat-box tabindex="0" role="region" aria-label="Sessions per day" { (squares(first, last, &of_year)) }
             details.more {
                 summary { "As a table" }
                 (months(&of_year))

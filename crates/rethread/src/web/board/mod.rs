@@ -16,6 +16,7 @@ use serde::Deserialize;
 use super::components::{self, PageContext, non_blank};
 use super::layout::{NavPage, WebPage};
 use super::links::link;
+use super::session::new_thread_button;
 use super::viewer::Viewer;
 use crate::serve::ApiError;
 
@@ -132,7 +133,7 @@ pub(super) fn page(app: &Viewer<'_>, params: &BoardParams) -> Result<WebPage, Ap
 fn sessions(app: &Viewer<'_>, params: &BoardParams, board: &Board) -> Result<maud::Markup, ApiError> {
     let context = PageContext::new(app);
     Ok(html! {
-        (now::strip(context, board))
+        (now::strip(context, board, &new_thread_button(app)))
         (heat_map::section(context, params, &board.per_day)?)
         (filters::filters(params, board))
         @if board.sessions.is_empty() {

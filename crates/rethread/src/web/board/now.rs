@@ -14,7 +14,7 @@ const MAX_PROMPT_CHARS: usize = 220;
 const MAX_ACTION_CHARS: usize = 120;
 
 /// Cards of the running sessions, or a line that there are none.
-pub(super) fn strip(context: PageContext<'_>, board: &Board) -> Markup {
+pub(super) fn strip(context: PageContext<'_>, board: &Board, actions: &Markup) -> Markup {
     let more = board.running_count - board.running.len();
     html! {
         section.now aria-labelledby="now-title" {
@@ -22,6 +22,7 @@ pub(super) fn strip(context: PageContext<'_>, board: &Board) -> Markup {
                 h2 id="now-title" { "Now" }
                 @if board.running.is_empty() { p.dim { "No session is active." } }
                 @else { p.dim { (count(board.running_count as u64, "session")) " running" } }
+                (actions)
             }
             @if !board.running.is_empty() {
                 div.cards { @for session in &board.running { (session_card(context, session)) } }

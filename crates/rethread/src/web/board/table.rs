@@ -28,19 +28,19 @@ const COLUMNS: [(&str, &str); 9] = [
 /// The table. Pinned sessions come first, in a group of their own.
 pub(super) fn table(context: PageContext<'_>, board: &Board, may_write: bool) -> Markup {
     let today = context.date(Some(context.now));
-    let group = |one: &BoardSession| (!one.is_pinned).then(|| context.date(one.listed.session.last_activity_at));
+    let group = |one: &BoardSession| match one.is_pinned {
+        true => SessionGroup::Pinned,
+        false => SessionGroup::Day(context.date(one.listed.session.last_activity_at)),
+    };
     html! {
         table.sessions {
             caption.sr { "Sessions by day of their last activity" }
             thead { tr { @for (class, name) in COLUMNS { th scope="col" class=(class) { @if name.is_empty() { span.sr { "Pinned" } } @else { (name) } } } } }
             @for of_day in board.sessions.chunk_by(|one, next| group(one) == group(next)) {
-                tbody {
+                tbody id=(group(&of_day[0]).id()) {
                     tr.day {
                         th scope="rowgroup" colspan=(COLUMNS.len()) {
-                            @match group(&of_day[0]) {
-                                None => "Pinned",
-                                Some(day) => (day_name(day, today)),
-                            }
+                            (group(&of_day[0]).title(today))
                         }
                     }
                     @for one in of_day { (row(context, one, may_write)) }
@@ -50,15 +50,31 @@ pub(super) fn table(context: PageContext<'_>, board: &Board, may_write: bool) ->
     }
 }
 
-fn day_name(day: Option<Date>, today: Option<Date>) -> String {
-    let Some(day) = day else { return "Without a time".to_owned() };
-    if Some(day) == today {
-        return "Today".to_owned();
+/// What the rows of a group have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SessionGroup {
+    Pinned,
+    Day(Option<Date>),
+}
+
+impl SessionGroup {
+    fn id(self) -> String {
+        match self {
+            Self::Pinned => "pinned".to_owned(),
+            Self::Day(None) => "day-unknown".to_owned(),
+            Self::Day(Some(day)) => format!("day-{day}"),
+        }
     }
-    if day.checked_add(1.day()).ok() == today {
-        return "Yesterday".to_owned();
+
+    fn title(self, today: Option<Date>) -> String {
+        match self {
+            Self::Pinned => "Pinned".to_owned(),
+            Self::Day(None) => "Without a time".to_owned(),
+            Self::Day(day) if day == today => "Today".to_owned(),
+            Self::Day(Some(day)) if day.checked_add(1.day()).ok() == today => "Yesterday".to_owned(),
+            Self::Day(Some(day)) => day.strftime("%A, %-d %B %Y").to_string(),
+        }
     }
-    day.strftime("%A, %-d %B %Y").to_string()
 }
 
 fn row(context: PageContext<'_>, one: &BoardSession, may_write: bool) -> Markup {

@@ -128,7 +128,7 @@ pub(super) fn overview(app: &Viewer<'_>, params: &MemoryPageParams) -> Result<We
             div.columns {
                 section {
                     h2 { a href=(to("/memory/errors")) { "Errors and fixes" } " " span.number { (number(errors.total as u64)) } }
-                    (error_list(context, &errors))
+                    (error_list(app, &errors)?)
                     @if errors.total > OVERVIEW_ITEMS { (link_to_all(&to("/memory/errors"), errors.total, "error")) }
                 }
                 div.stack {
@@ -160,7 +160,7 @@ pub(super) fn errors(app: &Viewer<'_>, params: &MemoryPageParams) -> Result<WebP
     let report = app.engine.facts().errors(&request)?;
     let body = html! {
         @if report.errors.is_empty() { (nothing_found(params)) }
-        div.spread { (error_list(PageContext::new(app), &report)) }
+        div.spread { (error_list(app, &report)?) }
         (truncation_note(report.errors.len(), report.total))
     };
     page(app, "Errors and fixes", "/memory/errors", params, &body)
@@ -235,11 +235,12 @@ fn truncation_note(shown: usize, all: usize) -> Markup {
     }
 }
 
-fn error_list(context: PageContext<'_>, report: &ErrorsReport) -> Markup {
-    html! {
-        @if report.errors.is_empty() { p.dim { "No errors yet." } }
-        @for one in &report.errors { (error_card(context, one, false)) }
-    }
+fn error_list(app: &ServerState, report: &ErrorsReport) -> Result<Markup, ApiError> {
+    let cards = report.errors.iter().map(|one| error_card(app, one, false)).collect::<Result<Vec<_>, _>>()?;
+    Ok(html! {
+        @if cards.is_empty() { p.dim { "No errors yet." } }
+        @for card in cards { (card) }
+    })
 }
 
 /// Entities by kind, as links to the graph.

@@ -7,7 +7,9 @@ let previewTimer = null;
 let previewRequest = null;
 
 async function preview(link) {
-  if (!previewPane || !link || previewed === link.dataset.preview || !previewPane.checkVisibility()) return;
+  // The pane is hidden on narrow screens, and while it is empty.
+  const hasRoom = matchMedia("(min-width: 1100px)").matches;
+  if (!previewPane || !link || previewed === link.dataset.preview || !hasRoom) return;
   previewed = link.dataset.preview;
   previewRequest?.abort();
   previewRequest = new AbortController();
@@ -17,7 +19,8 @@ async function preview(link) {
     const page = await fetchPage(previewed, previewRequest.signal);
     previewPane.replaceChildren(...page.getElementById("main").children);
     const cited = previewPane.querySelector(".anchor[data-cited]")?.closest(".entry, .call");
-    previewPane.scrollTop = cited ? cited.offsetTop - 60 : 0;
+    previewPane.scrollTop = 0;
+    if (cited) previewPane.scrollTop = cited.getBoundingClientRect().top - previewPane.getBoundingClientRect().top - 80;
   } catch (error) {
     if (error.name !== "AbortError") previewPane.replaceChildren();
   }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use rethread_engine::FoundEntry;
 use rethread_model::{Session, clip};
 
-use super::super::components::{OneLine, count, non_blank};
+use super::super::components::{OneLine, non_blank};
 use super::super::search::highlight;
 use super::super::viewer::Viewer;
 use super::{SessionPageParams, conversation};
@@ -24,7 +24,7 @@ pub(super) fn found(app: &Viewer<'_>, session: &Session, params: &SessionPagePar
     Ok(html! {
         section.found aria-labelledby="found-title" data-words=(OneLine(found.words.join(" "))) {
             h2 id="found-title" role="status" {
-                @if total == 0 { "No entry contains all of: " } @else { (count(total, "match")) " of " }
+                @match total { 0 => "No entry contains ", 1 => "1 entry contains ", _ => { (number(total)) " entries contain " } }
                 span.words { (OneLine(text)) }
             }
             ol {

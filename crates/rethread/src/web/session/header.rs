@@ -10,6 +10,11 @@ use super::super::edit::{pin_button, rename_button, tag_list};
 use super::super::links::{link, to_session};
 use super::{FOCUSED, SessionPageParams};
 use crate::render::{duration, number, resume_command, rough_cost, session_label, short_number, time_range};
+use crate::serve::has_read_route;
+
+const EXPORT_ROUTE: &str = "/api/sessions/{id}/export";
+const EXPORT_FORMATS: [(&str, &str); 3] =
+    [("html", "Web page (HTML)"), ("md", "Markdown"), ("jsonl", "JSON Lines, to import it again")];
 
 /// Longer names get a smaller heading.
 const LONG_NAME_CHARS: usize = 60;
@@ -43,6 +48,7 @@ pub(super) fn header(
             div.actions {
                 (views(session, params))
                 (resume_menu(session))
+                (export_menu(session))
                 (find_form(session, params))
             }
         }
@@ -122,6 +128,21 @@ fn resume_menu(session: &Session) -> Markup {
                     button.plain.copy-text type="button" data-copy-text=(session.id) hidden { "Copy id" }
                     button.plain.copy-text type="button" data-copy-text=(OneLine(&session.external_id)) hidden { "Copy agent's id" }
                     button.plain.copy-text type="button" data-copy-link=(to_session(session.id)) hidden { "Copy link" }
+                }
+            }
+        }
+    }
+}
+
+/// Downloads of the session, if this server can export it.
+fn export_menu(session: &Session) -> Markup {
+    let to = |format| link(&format!("/api/sessions/{}/export", session.id), &[("format", Some(format))]);
+    html! {
+        @if has_read_route(EXPORT_ROUTE) {
+            details.menu {
+                summary.plain { "Export" }
+                ul.menu-box.export-formats {
+                    @for (format, name) in EXPORT_FORMATS { li { a href=(to(format)) download { (name) } } }
                 }
             }
         }

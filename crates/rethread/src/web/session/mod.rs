@@ -1,5 +1,6 @@
 //! The session page: the conversation, with a sidebar about the whole session.
 
+mod chat;
 mod conversation;
 mod find;
 mod header;
@@ -102,10 +103,11 @@ pub(super) fn page(app: &Viewer<'_>, id: SessionId, params: &SessionPageParams) 
                 div.session {
                     section.talk id="talk" aria-label="Conversation" data-opens-at-end[opens_at_end] {
                         (conversation::conversation(context, &reading, params))
+                        (chat::chat(app, session))
                     }
                     div.side {
                         (prompts(context, &reading, params))
-                        (sidebar::sidebar(context, &reading, &similar))
+                        (sidebar::sidebar(app, &reading, &similar)?)
                     }
                 }
             }
@@ -114,6 +116,7 @@ pub(super) fn page(app: &Viewer<'_>, id: SessionId, params: &SessionPageParams) 
     Ok(WebPage::new(title, NavPage::Other, body).live_for_session(id))
 }
 
+pub(super) use chat::new_thread_button;
 pub(super) use preview::page as preview;
 
 /// The list of prompts, as links.

@@ -16,14 +16,19 @@ function neighbor(step) {
   if (next) location.assign(next.href);
 }
 
-document.addEventListener("input", (event) => {
-  if (!event.target.matches("[data-filter-list]")) return;
-  const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
-  all("li", rail).forEach((item) => {
-    const text = item.textContent.toLowerCase();
-    item.hidden = !words.every((word) => text.includes(word));
-  });
-});
+function filterRail() {
+  const field = document.querySelector("[data-filter-list]");
+  const words = field?.value.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
+  if (rail) {
+    all("li", rail).forEach((item) => {
+      const text = item.textContent.toLowerCase();
+      item.hidden = !words.every((word) => text.includes(word));
+    });
+  }
+}
+
+document.addEventListener("input", (event) => event.target.matches("[data-filter-list]") && filterRail());
+document.addEventListener("refreshed", filterRail);
 
 // A link to a line that is on the page does not reload it, but the address becomes the permanent one.
 
@@ -63,7 +68,10 @@ function markFound() {
   }
   CSS.highlights.set("find", new Highlight(...ranges));
 }
-if (document.querySelector(".talk")) markFound();
+if (document.querySelector(".talk")) {
+  markFound();
+  document.addEventListener("refreshed", markFound);
+}
 
 // A menu closes when one clicks elsewhere or presses Esc.
 

@@ -10,6 +10,7 @@ use super::super::links::{to_entity, to_line, to_session};
 use super::super::markdown::markdown;
 use super::super::memory;
 use crate::render::{number, rough_cost, session_label, short_number};
+use crate::serve::{ApiError, ServerState};
 
 /// Most files, errors and other items shown per section.
 const MAX_ITEMS: usize = 40;
@@ -17,15 +18,18 @@ const MAX_ITEMS: usize = 40;
 const MAX_INJECTION_CHARS: usize = 6_000;
 
 /// The sidebar.
-pub(super) fn sidebar(context: PageContext<'_>, reading: &SessionPage, similar: &[SimilarWork]) -> Markup {
-    html! {
+pub(super) fn sidebar(app: &ServerState, reading: &SessionPage, similar: &[SimilarWork]) -> Result<Markup, ApiError> {
+    let context = PageContext::new(app);
+    let errors = reading.errors.iter().take(MAX_ITEMS).map(|error| memory::error_card(app, error, true));
+    let errors = errors.collect::<Result<Vec<_>, _>>()?;
+    Ok(html! {
         aside.about-session id="about" aria-label="About this session" {
             (card(context, reading))
             (usage(reading))
             (files(reading))
             @if !reading.errors.is_empty() {
                 section { (section_title("Errors", reading.errors.len()))
-                    @for error in reading.errors.iter().take(MAX_ITEMS) { (memory::error_card(context, error, true)) } }
+                    @for error in errors { (error) } }
             }
             @if !reading.decisions.is_empty() {
                 section { (section_title("Decisions", reading.decisions.len()))
@@ -36,7 +40,7 @@ pub(super) fn sidebar(context: PageContext<'_>, reading: &SessionPage, similar: 
             (similar_work(context, similar))
             (injections(context, reading))
         }
-    }
+    })
 }
 
 fn section_title(text: &str, many: usize) -> Markup {
