@@ -10,7 +10,10 @@ use rethread_model::{Session, SessionId, UnknownAgent};
 use rethread_recall::SearchError;
 use rethread_store::{CopyError, MemberError, StoreError, ThreadError};
 
-use crate::{ConfigError, ImportError, InstallError, InvalidMessageContent, InvalidNote, InvalidThreadLog, ModelError};
+use crate::{
+    ConfigError, ImportError, InstallError, InvalidMessageContent, InvalidNote, InvalidTag, InvalidThreadLog,
+    ModelError,
+};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -156,6 +159,9 @@ pub enum EngineError {
     /// A text that cannot be used as an alias.
     #[error("invalid alias {0:?}")]
     InvalidAlias(String),
+    /// A tag that was refused.
+    #[error(transparent)]
+    Tag(#[from] InvalidTag),
     /// A note without any text.
     #[error("the note is empty")]
     EmptyNote,

@@ -75,7 +75,7 @@ pub use environment::{Clock, Environment, SharedStore};
 pub use error::EngineError;
 pub use facts::{
     DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FileRule,
-    FixReport, FixRequest, WorkflowRequest,
+    FixChange, FixReport, FixRequest, WorkflowRequest,
 };
 pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
 pub use hook::{DeliveryNotes, HOSTS, HostProtocol};
@@ -85,7 +85,8 @@ pub use install::{
     ProgramCopy,
 };
 pub use lifecycle::{
-    CloseAction, EndedSession, EventOrigin, MaintenanceReport, SessionChange, SessionEvents, TaskAndNotes, TierStatus,
+    CloseAction, EndedSession, EventOrigin, InvalidTag, MaintenanceReport, SessionChange, SessionEvents, TaskAndNotes,
+    TierStatus,
 };
 pub use maintenance::{CarryOverReport, PurgeReport, PurgedItem, RebuildReport, StoreCopyRequest, VerifyReport};
 pub use members::{NewMember, RetentionReport, TokenRequest};
@@ -97,7 +98,8 @@ pub use questions::{
 };
 pub use reports::{
     AgentCoverage, Diagnosis, EngineStatus, Finding, FindingLevel, FoundAgent, OwnUsage, SessionType,
-    SessionTypeReduction, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals,
+    SessionTypeReduction, SessionUsage, UsageDetails, UsageGroup, UsageGrouping, UsageOfDay, UsageReport, UsageRequest,
+    UsageTotals,
 };
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
 pub use rethread_ingest::agents::{AgentFormat, Reads, Retention, format_of};
@@ -121,8 +123,8 @@ pub use rethread_store::{
 };
 pub use rethread_store::{CopiedSpace, CopiedTable, CopyEnd, CopyError, CopyReport};
 pub use rethread_store::{
-    EntityFacts, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
-    SessionScope, StoreError, ThreadError, ThreadLineProblem,
+    EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, FoundEntry, InjectionRow, LedgerTotal, LifecycleEvent,
+    MemoryTiers, SessionScope, StoreError, ThreadError, ThreadLineProblem,
 };
 pub use search::{HitWithExchange, SearchReport, SearchRequest, SimilarWork};
 pub use server::{ChangeReport, ChangeWatcher, ServerLock, random_secret};
@@ -133,8 +135,8 @@ pub use services::{
     TurnService,
 };
 pub use sessions::{
-    AgentCommand, Board, BoardProject, BoardRequest, BoardSession, ChangedFile, EntryOriginal, EpisodeText, ListRange,
-    ListedSession, LogProfile, OriginalProblem, ProjectFilter, SessionListRequest, SessionLog, SessionPage,
+    AgentCommand, Board, BoardRequest, BoardSession, ChangedFile, EntryOriginal, EpisodeText, FoundInSession,
+    ListRange, ListedSession, LogProfile, OriginalProblem, ProjectFilter, SessionListRequest, SessionLog, SessionPage,
     SessionPageRequest, ShowRequest, StateCounts, Timeline, TimelineEpisode, TimelineRequest,
 };
 pub use sync::{

@@ -203,7 +203,7 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         EngineError::UnknownThread(_) => (FailureKind::UnknownReference, Some(LIST_THREADS_HINT)),
         EngineError::AmbiguousThread { .. } => (FailureKind::AmbiguousReference, Some("use more characters of the id")),
         EngineError::MissingToolCallId => (FailureKind::Usage, Some("add --tool-call-id ID")),
-        EngineError::Content(_) | EngineError::EmptyNote => (FailureKind::InvalidContent, None),
+        EngineError::Content(_) | EngineError::EmptyNote | EngineError::Tag(_) => (FailureKind::InvalidContent, None),
         EngineError::Note(error) => classify_note(error),
         EngineError::ContextTooLong { .. } => (
             FailureKind::TooLarge,

@@ -20,6 +20,8 @@ pub struct BoardRow {
     pub touched_at: Option<Timestamp>,
     /// How and when it was closed; `None` while it is open.
     pub closed: Option<(CloseKind, Timestamp)>,
+    /// Number of failed tool calls.
+    pub tool_errors: u64,
 }
 
 /// The last prompt and the last entry of a session.
@@ -39,7 +41,7 @@ impl ReadStore {
     pub fn board_rows(&self) -> Result<Vec<BoardRow>, StoreError> {
         self.sql.known(
             "SELECT session.number, coalesce(session.project, session.cwd) AS place, session.agent,
-             session.last_activity_at, lifecycle.touched_at, lifecycle.closed_as, lifecycle.closed_at
+             session.last_activity_at, session.tool_errors, lifecycle.touched_at, lifecycle.closed_as, lifecycle.closed_at
              FROM session LEFT JOIN lifecycle ON lifecycle.space = session.space AND lifecycle.agent = session.agent
              AND lifecycle.external_id = session.external_id
              WHERE session.space = ?1 AND session.kind = 'main' AND NOT session.is_empty
@@ -55,6 +57,7 @@ impl ReadStore {
                     last_activity_at: row.opt_time("last_activity_at")?,
                     touched_at: row.opt_time("touched_at")?,
                     closed: closed.zip(row.opt_time("closed_at")?),
+                    tool_errors: row.u64("tool_errors")?,
                 }))
             },
         )

@@ -44,6 +44,7 @@ mod private_files;
 mod quantized_vector;
 mod salvage;
 mod session_labels;
+mod session_reading;
 mod sessions;
 mod shown_names;
 mod spooled_events;
@@ -96,7 +97,8 @@ pub use portable::{ImportedSession, PortableColumns, PortableRow, SessionImport}
 pub use private_files::{OWNER_ONLY, OWNER_ONLY_FOLDER, PrivateFolder, create_folders, remove_file, replace_file};
 pub use quantized_vector::QuantizedVector;
 pub use salvage::{CarriedOver, RereadDecision};
-pub use session_labels::SessionLabels;
+pub use session_labels::{PinAndTags, SessionLabels};
+pub use session_reading::{FoundEntry, StoredChange};
 pub use sessions::{NamedSession, SessionFilter, SessionScope};
 pub use sql::postgres::{CitusTable, InvalidStoreUrl, PoolStatus, PostgresError, TablePlacement};
 pub use sql::{DriverError, on_new_statement};
@@ -107,7 +109,7 @@ pub use threads::{
 };
 pub use timeline::EpisodeWindow;
 pub use transcripts::{FileFingerprint, ReadCursor, TranscriptNumber, TranscriptRow};
-pub use usage::{UsageFilter, UsageGrain, UsageTotal};
+pub use usage::{SessionPlace, UsageFilter, UsageGrain, UsageTotal};
 pub use watermarks::{Watermark, WatermarkMove};
 pub use work_counts::WorkCounts;
 

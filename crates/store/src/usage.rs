@@ -42,6 +42,10 @@ pub enum UsageGrain {
     Agent,
     /// Project of the session.
     Project,
+    /// The session.
+    Session,
+    /// The session, and quarters of an hour.
+    SessionAndTime,
 }
 
 /// Sum over messages with the same model, group and price step.
@@ -51,6 +55,8 @@ pub struct UsageTotal {
     pub at: Option<Timestamp>,
     /// The agent or the project, when grouped by it.
     pub label: Option<String>,
+    /// The session, when grouped by it.
+    pub session: Option<SessionNumber>,
     /// The model, as the agent named it.
     pub model: Option<String>,
     /// How many of the given prompt lengths the prompts exceed.
@@ -63,6 +69,17 @@ pub struct UsageTotal {
     pub hour_write_tokens: u64,
     /// Sum of the costs in billionths of a dollar; `None` if the agent recorded no cost.
     pub cost_nanos: Option<u64>,
+}
+
+/// The agent and the project of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionPlace {
+    /// Identifies the session.
+    pub number: SessionNumber,
+    /// The agent that wrote the transcript.
+    pub agent: Agent,
+    /// Its project, or the directory it started in.
+    pub project: Option<String>,
 }
 
 const COLUMNS: &str = "session, at, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
@@ -78,9 +95,17 @@ impl ReadStore {
             "SELECT {COLUMNS} FROM usage WHERE space = ?1 AND (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at < ?3)"
         );
         self.sql.stream(&sql, values![filter.from, filter.to], |row| {
-            let Some(label) = sessions.get(&row.int("session")?) else { return Ok(()) };
-            let at = if grain == UsageGrain::Time { row.opt_int("at")? } else { None };
-            sums.add(row, at.map(|at| at.div_euclid(QUARTER_MILLIS)), *label, steps)
+            let number = row.int("session")?;
+            let Some(label) = sessions.get(&number) else { return Ok(()) };
+            let has_time = matches!(grain, UsageGrain::Time | UsageGrain::SessionAndTime);
+            let has_session = matches!(grain, UsageGrain::Session | UsageGrain::SessionAndTime);
+            let at = if has_time { row.opt_int("at")? } else { None };
+            let group = MessageGroup {
+                quarter: at.map(|at| at.div_euclid(QUARTER_MILLIS)),
+                label: *label,
+                session: has_session.then_some(number),
+            };
+            sums.add(row, group, steps)
         })?;
         Ok(sums.into_totals(&labels))
     }
@@ -90,8 +115,22 @@ impl ReadStore {
         let index = self.sql.index("usage_by_session");
         let sql = format!("SELECT {COLUMNS} FROM usage {index} WHERE space = ?1 AND session = ?2");
         let mut sums = UsageSums::default();
-        self.sql.each(&sql, values![session], |row| sums.add(row, None, None, steps))?;
+        self.sql.each(&sql, values![session], |row| sums.add(row, MessageGroup::default(), steps))?;
         Ok(sums.into_totals(&TextInterner::default()))
+    }
+
+    /// Agent and project of every session that the filter selects, whatever its time.
+    pub fn session_places(&self, filter: &UsageFilter) -> Result<Vec<SessionPlace>, StoreError> {
+        // The index covers the query; session rows are long.
+        let sql = format!(
+            "SELECT number, agent, coalesce(project, cwd) AS place FROM session {}
+             WHERE space = ?1 AND (?3 IS NULL OR agent = ?3) AND {IN_SCOPE}",
+            self.sql.index("session_by_project")
+        );
+        self.sql.known(&sql, values![filter.scope.project(), filter.agent], |row| {
+            let Some(agent) = row.parsed("agent")? else { return Ok(None) };
+            Ok(Some(SessionPlace { number: row.session("number")?, agent, project: row.opt_string("place")? }))
+        })
     }
 
     /// The selected sessions, with the number of their label.
@@ -110,7 +149,7 @@ impl ReadStore {
         let mut sessions = HashMap::new();
         self.sql.each(&sql, values![filter.scope.project(), filter.agent], |row| {
             let label = match grain {
-                UsageGrain::Model | UsageGrain::Time => None,
+                UsageGrain::Model | UsageGrain::Time | UsageGrain::Session | UsageGrain::SessionAndTime => None,
                 UsageGrain::Agent => row.opt_text("agent")?,
                 UsageGrain::Project => row.opt_text("place")?,
             };
@@ -143,10 +182,17 @@ impl TextInterner {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct GroupKey {
+/// What a message is grouped by, besides the model and the price.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct MessageGroup {
     quarter: Option<i64>,
     label: Option<usize>,
+    session: Option<i64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct GroupKey {
+    group: MessageGroup,
     model: Option<usize>,
     step: usize,
     has_cost: bool,
@@ -195,17 +241,10 @@ struct UsageSums {
 }
 
 impl UsageSums {
-    fn add(
-        &mut self,
-        row: &Row<'_>,
-        quarter: Option<i64>,
-        label: Option<usize>,
-        steps: &[u64],
-    ) -> Result<(), StoreError> {
+    fn add(&mut self, row: &Row<'_>, group: MessageGroup, steps: &[u64]) -> Result<(), StoreError> {
         let Some((model, message)) = message_from_row(row)? else { return Ok(()) };
         let key = GroupKey {
-            quarter,
-            label,
+            group,
             model: model.map(|model| self.models.number(model)),
             step: message.step(steps),
             has_cost: message.cost_nanos.is_some(),
@@ -216,8 +255,9 @@ impl UsageSums {
 
     fn into_totals(self, labels: &TextInterner) -> Vec<UsageTotal> {
         let total = |(key, sum): (GroupKey, UsageSum)| UsageTotal {
-            at: key.quarter.map(|quarter| Timestamp::from_millis(quarter.saturating_mul(QUARTER_MILLIS))),
-            label: labels.text(key.label),
+            at: key.group.quarter.map(|quarter| Timestamp::from_millis(quarter.saturating_mul(QUARTER_MILLIS))),
+            label: labels.text(key.group.label),
+            session: key.group.session.map(SessionNumber),
             model: self.models.text(key.model),
             price_step: key.step,
             messages: sum.messages,

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use rethread_ingest::facts::{
     error_codes, identifying_line, is_distinctive_code, is_same_error, queried_codes, signature,
 };
-use rethread_model::{Entity, EntityKind, Predicate};
-use rethread_recall::{KnownError, errors_with_code, known_errors, similar_errors, with_other_values};
-use rethread_store::{EntityQuery, FactQuery, FactRow, ReadStore, SessionScope};
+use rethread_model::{Entity, EntityKind, Predicate, relative_path};
+use rethread_recall::{Fix, KnownError, errors_with_code, known_errors, similar_errors, with_other_values};
+use rethread_store::{EntityQuery, FactQuery, FactRow, ReadStore, SessionScope, StoredChange};
 
 use crate::{EngineError, FactService};
 
@@ -63,7 +63,32 @@ pub struct ErrorsReport {
     pub total: usize,
 }
 
+/// One edit that a fix consisted of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixChange {
+    /// Transcript line of the edit.
+    pub line: u64,
+    /// Path relative to the project.
+    pub path: String,
+    /// What changed, as stored: lines that begin with `+` or `-`, or `old → new`. `None` for a new file.
+    pub text: Option<String>,
+}
+
 impl FactService<'_> {
+    /// The edits of a fix where it was tried last; equal ones only once.
+    pub fn changes(self, fix: &Fix) -> Result<Vec<FixChange>, EngineError> {
+        let (Some(store), Some(source)) = (self.engine.reader()?, fix.sources.first()) else { return Ok(Vec::new()) };
+        let lines: Vec<u64> = source.evidence.iter().copied().chain([source.line]).collect();
+        let mut changes: Vec<FixChange> = Vec::new();
+        for StoredChange { line, path, text } in store.changes_at_lines(source.session, &lines)? {
+            let path = relative_path(&path, source.project.as_deref()).to_owned();
+            if !changes.iter().any(|known| known.path == path && known.text == text) {
+                changes.push(FixChange { line, path, text });
+            }
+        }
+        Ok(changes)
+    }
+
     /// Known errors with their fixes and failed attempts.
     pub fn errors(self, request: &ErrorsRequest) -> Result<ErrorsReport, EngineError> {
         let Some(store) = self.engine.reader()? else { return Ok(ErrorsReport::default()) };

@@ -17,7 +17,7 @@ use crate::{EngineError, FactService};
 pub use decisions::DecisionRequest;
 pub use entities::{FactsReport, FactsRequest};
 pub use file_history::{FileHistory, FileRequest};
-pub use fix::{ErrorsReport, ErrorsRequest, FixReport, FixRequest};
+pub use fix::{ErrorsReport, ErrorsRequest, FixChange, FixReport, FixRequest};
 pub use rule_files::FileRule;
 pub use workflows::WorkflowRequest;
 

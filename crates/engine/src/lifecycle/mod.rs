@@ -3,6 +3,7 @@
 mod archive;
 mod live;
 mod maintenance;
+mod pins_and_tags;
 mod session_change;
 mod session_commands;
 mod session_event;
@@ -11,6 +12,7 @@ mod state;
 
 pub(crate) use live::LiveSessions;
 pub use maintenance::{MaintenanceReport, TierStatus};
+pub use pins_and_tags::InvalidTag;
 pub use session_change::{CloseAction, SessionChange, TaskAndNotes};
 pub use session_commands::EndedSession;
 pub(crate) use session_event::SessionEvent;

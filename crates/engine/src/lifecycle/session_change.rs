@@ -4,6 +4,7 @@ use rethread_model::{SessionId, SessionState, Timestamp};
 use rethread_store::SessionKey;
 
 use super::LifecycleService;
+use super::pins_and_tags::check_tag;
 use super::session_commands::{check_alias, check_note};
 use crate::EngineError;
 use crate::awareness::day_before;
@@ -19,6 +20,12 @@ pub struct SessionChange {
     pub task: Option<String>,
     /// A note to add to hot memory, where it stays for 24 hours.
     pub note: Option<String>,
+    /// Whether it is pinned.
+    pub pinned: Option<bool>,
+    /// Tags to add.
+    pub add_tags: Vec<String>,
+    /// Tags to remove, in any case.
+    pub remove_tags: Vec<String>,
     /// Suspends the session or ends it.
     pub close: Option<CloseAction>,
 }
@@ -39,6 +46,10 @@ pub struct TaskAndNotes {
     pub task: Option<String>,
     /// Notes with the time they were added, oldest first.
     pub notes: Vec<(Timestamp, String)>,
+    /// Whether the session is pinned.
+    pub is_pinned: bool,
+    /// The user's tags.
+    pub tags: Vec<String>,
 }
 
 impl LifecycleService<'_> {
@@ -47,6 +58,7 @@ impl LifecycleService<'_> {
         let alias = change.alias.as_deref().map(str::trim);
         alias.filter(|alias| !alias.is_empty()).map_or(Ok(()), check_alias)?;
         change.note.as_deref().map_or(Ok(()), check_note)?;
+        change.add_tags.iter().try_for_each(|tag| check_tag(tag).map(drop))?;
         let state = self.engine.conversations().get(id)?.listed.state;
         if change.close == Some(CloseAction::Suspend) && state == SessionState::Ended {
             return Err(EngineError::SessionEnded(id));
@@ -66,6 +78,10 @@ impl LifecycleService<'_> {
         }
         change.task.as_deref().map_or(Ok(()), |task| self.set_task(&reference, task))?;
         change.note.as_deref().map_or(Ok(()), |note| self.add_note(&reference, note))?;
+        change.pinned.map_or(Ok(()), |pinned| self.set_pinned(&reference, pinned))?;
+        if !(change.add_tags.is_empty() && change.remove_tags.is_empty()) {
+            self.change_tags(&reference, &change.add_tags, &change.remove_tags)?;
+        }
         match change.close {
             None => Ok(()),
             Some(CloseAction::Suspend) => self.pause(&reference).map(drop),
@@ -79,8 +95,11 @@ impl LifecycleService<'_> {
         let Some(store) = self.engine.reader()? else { return Ok(TaskAndNotes::default()) };
         let key = SessionKey::of(&session);
         let hot = store.hot_memory(key, day_before(self.engine.now()))?.into_iter();
+        let labels = store.session_labels(key)?;
         Ok(TaskAndNotes {
-            task: store.session_labels(key)?.task,
+            task: labels.task,
+            is_pinned: labels.pinned_at.is_some(),
+            tags: labels.tags,
             notes: hot.filter(|hot| hot.is_note).map(|hot| (hot.at, hot.text)).collect(),
         })
     }

@@ -101,7 +101,7 @@ impl UsageTotals {
         Ok(used)
     }
 
-    fn from_slice(slice: &UsageTotal, steps: &[u64]) -> Self {
+    pub(super) fn from_slice(slice: &UsageTotal, steps: &[u64]) -> Self {
         let mut used = Self { messages: slice.messages, tokens: slice.tokens, ..Self::default() };
         let model = slice.model.as_deref().unwrap_or_default();
         // All prompts of a slice lie between the same two price steps, so any length between them gives the price.
@@ -177,7 +177,7 @@ impl ReportService<'_> {
         Ok(UsageReport { from, to, groups, total, reductions: reduction::reduction_by_type(&work), own })
     }
 
-    fn own_usage(
+    pub(super) fn own_usage(
         self,
         store: Option<&ReadStore>,
         from: Option<Timestamp>,
@@ -215,18 +215,23 @@ fn usage_groups(
         };
         groups.entry(key).or_default().add(&used);
     }
-    let mut groups: Vec<UsageGroup> = groups.into_iter().map(|(key, used)| UsageGroup { key, totals: used }).collect();
+    let groups = groups.into_iter().map(|(key, used)| UsageGroup { key, totals: used });
+    Ok(sort_groups(groups.collect(), by))
+}
+
+/// Sorts groups that are sorted by name: days stay so, the others are sorted by cost.
+pub(super) fn sort_groups(mut groups: Vec<UsageGroup>, by: UsageGrouping) -> Vec<UsageGroup> {
     if by == UsageGrouping::Day {
         groups.sort_by_key(|group| group.key.is_none());
     } else {
         // The sort is stable: groups with equal cost and tokens remain sorted by name.
         groups.sort_by_key(|group| std::cmp::Reverse((group.totals.cost(), group.totals.tokens.total())));
     }
-    Ok(groups)
+    groups
 }
 
 /// The day in the user's time zone, as `2026-02-20`.
-fn local_day(at: Timestamp, zone: &TimeZone) -> Option<String> {
+pub(super) fn local_day(at: Timestamp, zone: &TimeZone) -> Option<String> {
     let moment = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
     Some(moment.to_zoned(zone.clone()).date().to_string())
 }

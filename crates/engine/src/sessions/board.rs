@@ -1,15 +1,22 @@
-//! An overview of all sessions by project and state, with the last prompt and the last entry of each.
+//! The board: what runs now, and all sessions newest first, with what a table shows of each.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rethread_model::{Agent, Entry, Session, SessionState};
-use rethread_store::{BoardRow, LifecycleRow, ReadStore, SessionKey, SessionNumber};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use rethread_ingest::source::LiveStatus;
+use rethread_llm::NanoUsd;
+use rethread_model::{Agent, Entry, Predicate, Session, SessionState, Timestamp};
+use rethread_store::{
+    BoardRow, FactQuery, LifecycleRow, PinAndTags, ReadStore, SessionKey, SessionNumber, UsageFilter,
+};
 
 use crate::lifecycle::LiveSessions;
+use crate::reports::costs_by_session;
 use crate::{EngineError, ListedSession, SessionService, UsageTotals};
 
-/// Up to this many live sessions of a project are shown even if the requested limit is lower.
-const MAX_LIVE_ALWAYS_SHOWN: usize = 24;
+/// Commits that are counted of one session.
+const MAX_COMMITS: u64 = 100;
 
 /// Which sessions to show on the board. Only sessions started by a user; empty ones are never shown.
 #[derive(Clone, Debug, Default)]
@@ -20,10 +27,22 @@ pub struct BoardRequest {
     pub agent: Option<Agent>,
     /// Only sessions in this state.
     pub state: Option<SessionState>,
-    /// Which projects, counted in display order.
-    pub projects: ListRange,
-    /// Which sessions of each project. Live sessions may exceed the limit, see [`Board::projects`].
+    /// Only sessions last active at this time or later: a date, a span such as `7d`, or words such as `last week`.
+    pub since: Option<String>,
+    /// Only sessions last active before the end of this time, in the same formats.
+    pub until: Option<String>,
+    /// Only sessions with at least this known cost.
+    pub min_cost: Option<NanoUsd>,
+    /// Only sessions with at least this many failed tool calls.
+    pub min_failures: u64,
+    /// Only pinned sessions.
+    pub only_pinned: bool,
+    /// Only sessions with this tag, in any case.
+    pub tag: Option<String>,
+    /// Which of the matching sessions, pinned ones first, then by last activity.
     pub sessions: ListRange,
+    /// Maximum number of running sessions.
+    pub max_running: usize,
 }
 
 /// Selects the sessions of a board by project.
@@ -102,31 +121,28 @@ impl StateCounts {
     }
 }
 
-/// An overview of all sessions.
+/// What runs, and the sessions that match.
 #[derive(Clone, Debug, Default)]
 pub struct Board {
-    /// Sessions of the requested project and agent, by state.
+    /// Sessions that match everything but the state, by state.
     pub states: StateCounts,
-    /// The requested projects: those with active sessions first, then those with idle or suspended ones, both by name;
-    /// then the others, newest first. Each shows its live sessions even beyond the limit, up to a fixed number.
-    pub projects: Vec<BoardProject>,
-    /// Number of projects with matching sessions, before `projects` is limited.
-    pub matching_project_count: usize,
+    /// Active and idle sessions of the requested project and agent: those that wait for their user first, then the
+    /// others that work, then the latest.
+    pub running: Vec<BoardSession>,
+    /// Number of active and idle sessions, before `running` is limited.
+    pub running_count: usize,
+    /// The requested sessions.
+    pub sessions: Vec<BoardSession>,
+    /// Number of matching sessions, before `sessions` is limited.
+    pub matching: usize,
+    /// Sessions that match everything but the time, by the day of their last activity.
+    pub per_day: BTreeMap<Date, u64>,
     /// All projects by name, with their number of sessions. `None` means sessions without a known directory.
     pub all_projects: Vec<(Option<String>, u64)>,
     /// All agents that have sessions.
     pub all_agents: Vec<Agent>,
-}
-
-/// A project on the board, with its sessions.
-#[derive(Clone, Debug)]
-pub struct BoardProject {
-    /// The project root. `None` for sessions without a known directory.
-    pub project: Option<String>,
-    /// All matching sessions of the project, by state.
-    pub states: StateCounts,
-    /// The requested sessions, live ones first.
-    pub sessions: Vec<BoardSession>,
+    /// All tags by name, with their number of sessions.
+    pub all_tags: Vec<(String, u64)>,
 }
 
 /// A session on the board.
@@ -138,18 +154,30 @@ pub struct BoardSession {
     pub parent: Option<Session>,
     /// The task set by the user, if any.
     pub task: Option<String>,
+    /// Whether the user pinned it.
+    pub is_pinned: bool,
+    /// The user's tags.
+    pub tags: Vec<String>,
     /// The beginning of the last prompt.
     pub last_prompt: Option<String>,
     /// The last entry of the session.
     pub last_entry: Option<Entry>,
+    /// Number of commits made in the session.
+    pub commits: u64,
     /// Tokens and cost of the session's messages.
     pub usage: UsageTotals,
 }
 
-type GlanceWithState<'g> = (&'g BoardRow, SessionState);
+/// A session with what filters and order depend on.
+struct Candidate<'g> {
+    row: &'g BoardRow,
+    state: SessionState,
+    waits: bool,
+    pinned_at: Option<Timestamp>,
+}
 
 impl SessionService<'_> {
-    /// The sessions started by users, by project and state.
+    /// What runs, and the sessions that match.
     pub fn board(self, request: &BoardRequest) -> Result<Board, EngineError> {
         let Some(store) = self.engine.reader()? else { return Ok(Board::default()) };
         self.board_in(&*store.snapshot()?, request)
@@ -162,121 +190,194 @@ impl SessionService<'_> {
         wanted: SessionState,
     ) -> Result<HashSet<SessionNumber>, EngineError> {
         let live = self.engine.lifecycle().live_sessions();
-        let state_of = self.state_of(store, &live)?;
         let rows = store.board_rows()?;
-        Ok(rows.iter().filter(|row| state_of(row) == wanted).map(|row| row.number).collect())
-    }
-
-    /// The state of a session now: by its events, or as its agent says.
-    fn state_of(
-        self,
-        store: &ReadStore,
-        live: &LiveSessions,
-    ) -> Result<impl Fn(&BoardRow) -> SessionState, EngineError> {
-        let (rules, now) = (self.engine.lifecycle().rules(), self.engine.now());
-        let live_numbers = live.numbers(store)?;
-        Ok(move |row: &BoardRow| {
-            let state = rules.state(life_of(row).as_ref(), row.last_activity_at, now);
-            live_numbers.get(&row.number).map_or(state, |key| live.state(*key, state))
-        })
+        let candidates = self.candidates(store, &rows, &HashMap::new(), &live)?;
+        Ok(candidates.iter().filter(|one| one.state == wanted).map(|one| one.row.number).collect())
     }
 
     fn board_in(self, store: &ReadStore, request: &BoardRequest) -> Result<Board, EngineError> {
-        let glances = store.board_rows()?;
-        let live = self.engine.lifecycle().live_sessions();
-        let state_of = self.state_of(store, &live)?;
+        let rows = store.board_rows()?;
+        let marks = marks_by_session(store)?;
         let mut board = Board::default();
-        let mut known: BTreeMap<Option<&str>, u64> = BTreeMap::new();
-        let mut by_project: BTreeMap<Option<&str>, Vec<GlanceWithState<'_>>> = BTreeMap::new();
-        for glance in &glances {
-            let project = glance.project.as_deref();
-            *known.entry(project).or_default() += 1;
-            if !board.all_agents.contains(&glance.agent) {
-                board.all_agents.push(glance.agent);
+        list_choices(&mut board, &rows, &marks);
+        let live = self.engine.lifecycle().live_sessions();
+        let filter = BoardFilter::new(self, store, request, &marks)?;
+        let candidates = self.candidates(store, &rows, &marks, &live)?;
+        let mut running = Vec::new();
+        let mut shown = Vec::new();
+        for one in candidates.into_iter().filter(|one| filter.is_in_scope(one.row)) {
+            let is_running = matches!(one.state, SessionState::Active | SessionState::Idle);
+            let is_matching = filter.matches(&one);
+            let is_in_time = filter.is_in_time(one.row.last_activity_at);
+            let is_in_state = request.state.is_none_or(|state| state == one.state);
+            if is_matching && is_in_time {
+                board.states.add(one.state);
             }
-            let is_included =
-                request.project.matches(project) && request.agent.is_none_or(|agent| agent == glance.agent);
-            if !is_included {
-                continue;
+            if is_matching && is_in_state {
+                let day = one.row.last_activity_at.and_then(|at| day_of(at, self.engine.time_zone()));
+                if let Some(day) = day {
+                    *board.per_day.entry(day).or_default() += 1;
+                }
             }
-            let state = state_of(glance);
-            board.states.add(state);
-            if request.state.is_none_or(|wanted| wanted == state) {
-                by_project.entry(project).or_default().push((glance, state));
+            if is_running {
+                running.push((one.waits, one.state, one.row));
+            }
+            if is_matching && is_in_time && is_in_state {
+                shown.push(one);
             }
         }
-        board.all_agents.sort_unstable();
-        board.all_projects = known.into_iter().map(|(name, count)| (name.map(str::to_owned), count)).collect();
-        board.matching_project_count = by_project.len();
-        for (project, sessions) in request.projects.apply(sort_projects(by_project)) {
-            board.projects.push(board_project(store, project, sessions, (request.sessions, &live))?);
+        board.matching = shown.len();
+        board.running_count = running.len();
+        // Both are sorted by last activity, and stay so among equals.
+        shown.sort_by_key(|one| std::cmp::Reverse(one.pinned_at));
+        running.sort_by_key(|(waits, state, _)| (!waits, *state != SessionState::Active));
+        let load = |row: &BoardRow, state| load_session(store, (row, state), &marks, &live);
+        for (_, state, row) in running.into_iter().take(request.max_running) {
+            board.running.extend(load(row, state)?);
+        }
+        for one in request.sessions.apply(shown) {
+            board.sessions.extend(load(one.row, one.state)?);
         }
         Ok(board)
     }
-}
 
-fn board_project(
-    store: &ReadStore,
-    project: Option<&str>,
-    mut sessions: Vec<GlanceWithState<'_>>,
-    (range, live): (ListRange, &LiveSessions),
-) -> Result<BoardProject, EngineError> {
-    let mut states = StateCounts::default();
-    for (_, state) in &sessions {
-        states.add(*state);
-    }
-    // Live sessions keep their position while they are live; ended sessions keep the order in which they ended.
-    sessions.sort_by_key(|(glance, state)| {
-        let place = if *state == SessionState::Ended { 0 } else { glance.number.get() };
-        (state_rank(*state), std::cmp::Reverse(place))
-    });
-    let live_count = (states.total() - states.ended) as usize;
-    let range = ListRange { limit: range.limit.max(live_count.min(MAX_LIVE_ALWAYS_SHOWN)), ..range };
-    let mut shown = Vec::new();
-    for (glance, state) in range.apply(sessions) {
-        let Some(session) = store.session_by_number(glance.number)? else { continue };
-        let labels = store.session_labels(SessionKey::of(&session))?;
-        let words = store.session_tail(glance.number)?;
-        let parent = session.parent.map(|id| store.session_by_id(id)).transpose()?.flatten();
-        shown.push(BoardSession {
-            parent: parent.map(|(_, session)| session),
-            listed: ListedSession::new(session, state, live),
-            task: labels.task,
-            last_prompt: words.last_prompt,
-            last_entry: words.last_entry,
-            usage: UsageTotals::for_session(store, glance.number)?,
+    /// Every session with its state.
+    fn candidates<'g>(
+        self,
+        store: &ReadStore,
+        rows: &'g [BoardRow],
+        marks: &HashMap<SessionNumber, PinAndTags>,
+        live: &LiveSessions,
+    ) -> Result<Vec<Candidate<'g>>, EngineError> {
+        let (lifecycle, now) = (self.engine.lifecycle().rules(), self.engine.now());
+        let live_numbers = live.numbers(store)?;
+        let candidates = rows.iter().map(|row| {
+            let state = lifecycle.state(life_of(row).as_ref(), row.last_activity_at, now);
+            let key = live_numbers.get(&row.number);
+            let status = key.and_then(|key| live.of(*key)?.status);
+            Candidate {
+                row,
+                state: key.map_or(state, |key| live.state(*key, state)),
+                waits: status == Some(LiveStatus::Waiting),
+                pinned_at: marks.get(&row.number).and_then(|marks| marks.pinned_at),
+            }
         });
+        Ok(candidates.collect())
     }
-    Ok(BoardProject { project: project.map(str::to_owned), states, sessions: shown })
 }
 
-/// Sort order of states: the most active first.
-const fn state_rank(state: SessionState) -> u8 {
-    match state {
-        SessionState::Active => 0,
-        SessionState::Idle => 1,
-        SessionState::Suspended => 2,
-        SessionState::Ended => 3,
+/// The conditions of a request, ready to be compared with thousands of rows.
+struct BoardFilter<'r> {
+    request: &'r BoardRequest,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    /// Known costs, if the request limits them.
+    costs: HashMap<SessionNumber, NanoUsd>,
+    marks: &'r HashMap<SessionNumber, PinAndTags>,
+}
+
+impl<'r> BoardFilter<'r> {
+    fn new(
+        service: SessionService<'_>,
+        store: &ReadStore,
+        request: &'r BoardRequest,
+        marks: &'r HashMap<SessionNumber, PinAndTags>,
+    ) -> Result<Self, EngineError> {
+        let parse = |text: &Option<String>, is_end| {
+            text.as_deref().map(|text| service.engine.parse_time(text, is_end)).transpose()
+        };
+        let costs = match request.min_cost {
+            Some(_) => costs_by_session(store, &UsageFilter { agent: request.agent, ..UsageFilter::default() })?,
+            None => HashMap::new(),
+        };
+        Ok(Self { request, since: parse(&request.since, false)?, until: parse(&request.until, true)?, costs, marks })
     }
+
+    fn is_in_scope(&self, row: &BoardRow) -> bool {
+        self.request.project.matches(row.project.as_deref())
+            && self.request.agent.is_none_or(|agent| agent == row.agent)
+    }
+
+    fn is_in_time(&self, at: Option<Timestamp>) -> bool {
+        self.since.is_none_or(|since| at.is_some_and(|at| at >= since))
+            && self.until.is_none_or(|until| at.is_some_and(|at| at < until))
+    }
+
+    /// All conditions but project, agent, time and state.
+    fn matches(&self, one: &Candidate<'_>) -> bool {
+        let request = self.request;
+        let has_tag = |wanted: &String| {
+            let tags = self.marks.get(&one.row.number).map(|marks| marks.tags.iter());
+            tags.is_some_and(|mut tags| tags.any(|tag| tag.to_lowercase() == wanted.to_lowercase()))
+        };
+        one.row.tool_errors >= request.min_failures
+            && (!request.only_pinned || one.pinned_at.is_some())
+            && request.tag.as_ref().is_none_or(has_tag)
+            && request.min_cost.is_none_or(|least| self.costs.get(&one.row.number).is_some_and(|cost| *cost >= least))
+    }
+}
+
+fn marks_by_session(store: &ReadStore) -> Result<HashMap<SessionNumber, PinAndTags>, EngineError> {
+    let marks = store.pins_and_tags()?.into_iter();
+    Ok(marks.map(|one| (one.session, one)).collect())
+}
+
+/// Lists all projects, agents and tags that one can choose.
+fn list_choices(board: &mut Board, rows: &[BoardRow], marks: &HashMap<SessionNumber, PinAndTags>) {
+    let mut projects: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    let mut tags: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in rows {
+        *projects.entry(row.project.as_deref()).or_default() += 1;
+        if !board.all_agents.contains(&row.agent) {
+            board.all_agents.push(row.agent);
+        }
+        let own = marks.get(&row.number).map(|marks| marks.tags.iter());
+        for tag in own.into_iter().flatten() {
+            *tags.entry(tag).or_default() += 1;
+        }
+    }
+    board.all_agents.sort_unstable();
+    board.all_projects = projects.into_iter().map(|(name, count)| (name.map(str::to_owned), count)).collect();
+    board.all_tags = tags.into_iter().map(|(tag, count)| (tag.to_owned(), count)).collect();
+}
+
+/// What the board shows of a session. `None` if it was removed meanwhile.
+fn load_session(
+    store: &ReadStore,
+    (row, state): (&BoardRow, SessionState),
+    marks: &HashMap<SessionNumber, PinAndTags>,
+    live: &LiveSessions,
+) -> Result<Option<BoardSession>, EngineError> {
+    let Some(session) = store.session_by_number(row.number)? else { return Ok(None) };
+    let marks = marks.get(&row.number);
+    let tail = store.session_tail(row.number)?;
+    let parent = session.parent.map(|id| store.session_by_id(id)).transpose()?.flatten();
+    let query = FactQuery {
+        session: Some(session.id),
+        predicates: &[Predicate::Committed],
+        limit: Some(MAX_COMMITS),
+        ..FactQuery::default()
+    };
+    Ok(Some(BoardSession {
+        parent: parent.map(|(_, session)| session),
+        task: store.session_labels(SessionKey::of(&session))?.task,
+        commits: store.facts(&query)?.len() as u64,
+        listed: ListedSession::new(session, state, live),
+        is_pinned: marks.is_some_and(|marks| marks.pinned_at.is_some()),
+        tags: marks.map(|marks| marks.tags.clone()).unwrap_or_default(),
+        last_prompt: tail.last_prompt,
+        last_entry: tail.last_entry,
+        usage: UsageTotals::for_session(store, row.number)?,
+    }))
 }
 
 /// Only as much of a session's lifecycle as its state depends on.
-fn life_of(glance: &BoardRow) -> Option<LifecycleRow> {
-    let touched_at = glance.touched_at?;
-    Some(LifecycleRow { closed: glance.closed, ..LifecycleRow::new(touched_at) })
+fn life_of(row: &BoardRow) -> Option<LifecycleRow> {
+    let touched_at = row.touched_at?;
+    Some(LifecycleRow { closed: row.closed, ..LifecycleRow::new(touched_at) })
 }
 
-/// Sorts the projects for display. Projects with live sessions are sorted by name, so that they do not move with each
-/// new message; the others by their newest session.
-fn sort_projects<'g>(
-    by_project: BTreeMap<Option<&'g str>, Vec<GlanceWithState<'g>>>,
-) -> Vec<(Option<&'g str>, Vec<GlanceWithState<'g>>)> {
-    let mut all: Vec<_> = by_project.into_iter().collect();
-    all.sort_by_key(|(_, sessions)| {
-        let liveliest =
-            sessions.iter().map(|(_, state)| state_rank(*state)).min().unwrap_or(state_rank(SessionState::Ended));
-        let last = sessions.iter().filter_map(|(glance, _)| glance.last_activity_at).max();
-        (liveliest, std::cmp::Reverse(last.filter(|_| liveliest == state_rank(SessionState::Ended))))
-    });
-    all
+fn day_of(at: Timestamp, zone: &TimeZone) -> Option<Date> {
+    let at = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
+    Some(at.to_zoned(zone.clone()).date())
 }

@@ -20,11 +20,11 @@ use crate::lifecycle::LiveSessions;
 use crate::{EngineError, SessionService};
 
 pub use agent_command::AgentCommand;
-pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
+pub use board::{Board, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use episodes::EpisodeText;
 pub use originals::{EntryOriginal, OriginalProblem};
 pub(crate) use page::changed_files;
-pub use page::{ChangedFile, SessionPage, SessionPageRequest};
+pub use page::{ChangedFile, FoundInSession, SessionPage, SessionPageRequest};
 pub(crate) use resolve::{number_of, stored_session};
 pub use show::{LogProfile, SessionLog, ShowRequest};
 pub use timeline::{Timeline, TimelineEpisode, TimelineRequest};
@@ -115,6 +115,28 @@ impl SessionService<'_> {
         let Some(store) = self.engine.reader()? else { return Ok(Vec::new()) };
         let counts = store.session_counts_by_agent()?;
         Ok(Agent::ALL.into_iter().filter(|agent| counts.iter().any(|(owner, _)| owner == agent)).collect())
+    }
+
+    /// Sessions whose name or project contains all words of a text, newest first; without words, the newest.
+    pub fn by_name(self, text: &str, limit: usize) -> Result<Vec<ListedSession>, EngineError> {
+        let Some(store) = self.engine.reader()? else { return Ok(Vec::new()) };
+        let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+        let live = self.engine.lifecycle().live_sessions();
+        let mut found = Vec::new();
+        for named in store.named_sessions()? {
+            let all = named.names().chain(named.project.as_deref()).collect::<Vec<_>>().join(" ").to_lowercase();
+            if !words.iter().all(|word| all.contains(word)) {
+                continue;
+            }
+            let session = store.session_by_number(named.number)?.filter(|session| !session.is_empty);
+            if let Some(session) = session {
+                found.push(self.listed_with(&store, session, &live)?);
+            }
+            if found.len() == limit {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// Matching sessions, newest first.

@@ -3,8 +3,8 @@
 use rethread_model::{Entry, Fact, Predicate, Session, SessionId, relative_path};
 use rethread_recall::{Decision, KnownError, decisions, known_errors};
 use rethread_store::{
-    EntryFilter, EntryPage, EntryRange, EpisodePrompt, FactQuery, FactRow, InjectionRow, ReadStore, SessionKey,
-    SessionNumber,
+    EntryFilter, EntryPage, EntryRange, EpisodePrompt, FactQuery, FactRow, FoundEntry, InjectionRow, ReadStore,
+    SessionKey, SessionNumber,
 };
 
 use crate::{EngineError, ListedSession, SessionCard, SessionService, UsageTotals};
@@ -15,6 +15,10 @@ const MAX_ENTRIES: u64 = 200;
 const MAX_ENTRIES_WHEN_GROWING: u64 = 600;
 /// Text bytes of a page. At least one entry is shown.
 const MAX_TEXT_BYTES: usize = 1 << 20;
+/// Entries that a search within a session returns.
+const MAX_FOUND: usize = 200;
+/// Words of such a search.
+const MAX_WORDS: usize = 20;
 /// Injections shown beside the session, newest first.
 const MAX_INJECTIONS: u64 = 20;
 /// Facts loaded for the summary.
@@ -38,6 +42,19 @@ pub struct SessionPageRequest {
     pub range: EntryRange,
     /// Also entries of abandoned branches and machine-written texts.
     pub include_all: bool,
+    /// Only prompts and the last answer to each.
+    pub is_focused: bool,
+}
+
+/// The entries of a session that contain some words.
+#[derive(Clone, Debug, Default)]
+pub struct FoundInSession {
+    /// The words, in lower case.
+    pub words: Vec<String>,
+    /// The first entries that contain all of them.
+    pub entries: Vec<FoundEntry>,
+    /// How many more there are.
+    pub more: u64,
 }
 
 /// A page of a session.
@@ -67,6 +84,10 @@ pub struct SessionPage {
     pub children: Vec<Session>,
     /// The session it was forked from, or that started it.
     pub parent: Option<Session>,
+    /// Whether the user pinned it.
+    pub is_pinned: bool,
+    /// The user's tags.
+    pub tags: Vec<String>,
 }
 
 /// A file that was changed in a session.
@@ -90,6 +111,31 @@ impl SessionService<'_> {
         self.page_in(&store, number, session, request)
     }
 
+    /// The entries of a session that contain all words of a text, in order.
+    pub fn find(self, id: SessionId, text: &str, include_all: bool) -> Result<FoundInSession, EngineError> {
+        let unknown = || EngineError::UnknownReference(id.to_string());
+        let store = self.engine.reader()?.ok_or_else(unknown)?;
+        let number = store.session_number(id)?.ok_or_else(unknown)?;
+        let words: Vec<String> = text.split_whitespace().take(MAX_WORDS).map(str::to_lowercase).collect();
+        if words.is_empty() {
+            return Ok(FoundInSession::default());
+        }
+        let (entries, more) = store.entries_with_words(number, &words, include_all, MAX_FOUND)?;
+        Ok(FoundInSession { words, entries, more })
+    }
+
+    /// The entries around a line, for a preview.
+    pub fn around(self, id: SessionId, line: u64, limit: u64) -> Result<(ListedSession, EntryPage), EngineError> {
+        let unknown = || EngineError::UnknownReference(id.to_string());
+        let store = self.engine.reader()?.ok_or_else(unknown)?;
+        let store = store.snapshot()?;
+        let (number, session) = store.session_by_id(id)?.ok_or_else(unknown)?;
+        let range = EntryRange::Around(line);
+        let mut page = store.entry_page(number, EntryFilter::default(), range, limit)?;
+        trim_to_max_bytes(&mut page, range);
+        Ok((self.listed(&store, session)?, page))
+    }
+
     fn page_in(
         self,
         store: &ReadStore,
@@ -101,7 +147,11 @@ impl SessionService<'_> {
             EntryFilter { include_abandoned: request.include_all, include_meta: request.include_all, last: None };
         let max_count =
             if matches!(request.range, EntryRange::From(_)) { MAX_ENTRIES_WHEN_GROWING } else { MAX_ENTRIES };
-        let mut page = store.entry_page(number, filter, request.range, max_count)?;
+        let mut page = if request.is_focused {
+            store.focused_page(number, request.range, max_count)?
+        } else {
+            store.entry_page(number, filter, request.range, max_count)?
+        };
         trim_to_max_bytes(&mut page, request.range);
         let query = FactQuery {
             session: Some(session.id),
@@ -112,8 +162,11 @@ impl SessionService<'_> {
         let facts = store.facts(&query)?;
         let parent = session.parent.map(|id| store.session_by_id(id)).transpose()?.flatten();
         let key = SessionKey::of(&session);
+        let labels = store.session_labels(key)?;
         Ok(SessionPage {
             page,
+            is_pinned: labels.pinned_at.is_some(),
+            tags: labels.tags,
             prompts: store.episode_prompts(number)?,
             errors: known_errors(facts.clone()),
             decisions: decisions(&facts),

@@ -3,32 +3,21 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use rethread_engine::{
-    Board, BoardRequest, BoardSession, EngineError, EntryRange, ErrorsRequest, ListRange, ProjectFilter, SessionPage,
-    SessionPageRequest,
+    BoardRequest, BoardSession, EngineError, EntryRange, ErrorsRequest, InvalidTag, ListRange, NanoUsd, ProjectFilter,
+    SessionPage, SessionPageRequest,
 };
 use rethread_model::{Agent, SessionId, SessionState};
 
 use crate::session_helpers::{ANNA, BEN, at, engine, hook, prompt, transcript, work};
 use rethread_testing::{PI_FILE, PI_VERSION_1, TestHome, TranscriptBuilder, contents_below};
 
-const MANY: ListRange = ListRange { skip: 0, limit: 100 };
-
 fn all() -> BoardRequest {
-    BoardRequest { projects: MANY, sessions: MANY, ..BoardRequest::default() }
+    BoardRequest { sessions: ListRange { skip: 0, limit: 100 }, max_running: 10, ..BoardRequest::default() }
 }
 
-/// A project with the last prompt and the state of each session.
-type ExpectedProject = (Option<String>, Vec<(String, SessionState)>);
-
-fn rows(board: &Board) -> Vec<ExpectedProject> {
-    let session = |one: &BoardSession| (one.last_prompt.clone().unwrap_or_default(), one.listed.state);
-    let rows =
-        board.projects.iter().map(|project| (project.project.clone(), project.sessions.iter().map(session).collect()));
-    rows.collect()
-}
-
-fn row(text: &str, state: SessionState) -> (String, SessionState) {
-    (text.to_owned(), state)
+/// The last prompt and the state of each session.
+fn rows(sessions: &[BoardSession]) -> Vec<(&str, SessionState)> {
+    sessions.iter().map(|one| (one.last_prompt.as_deref().unwrap_or_default(), one.listed.state)).collect()
 }
 
 /// Anna's session ended over an hour ago, Ben's is active, and an old one is in another project.
@@ -42,24 +31,18 @@ fn home() -> TestHome {
 }
 
 #[test]
-fn board_lists_live_projects_first_and_active_sessions_first() {
+fn board_lists_what_runs_and_all_sessions_newest_first() {
     let home = home();
     let board = engine(&home, 101).sessions().board(&all()).unwrap();
-    let projects = rows(&board);
-    let app = vec![row("write the docs", SessionState::Active), row("fix the cart", SessionState::Ended)];
-    assert_eq!(projects[0], (Some("/app".to_owned()), app), "{projects:?}");
-    assert_eq!(projects.len(), 2);
-    assert_eq!(
-        (board.states.active, board.states.ended, board.states.total(), board.matching_project_count),
-        (1, 2, 3, 2)
-    );
+    assert_eq!(rows(&board.running), [("write the docs", SessionState::Active)]);
+    assert_eq!(board.running[0].last_entry.as_ref().unwrap().tool.as_ref().unwrap().target, "cargo test");
+    let first = [("write the docs", SessionState::Active), ("fix the cart", SessionState::Ended)];
+    assert_eq!(rows(&board.sessions)[..2], first);
+    assert_eq!((board.states.active, board.states.ended, board.states.total(), board.matching), (1, 2, 3, 3));
     assert_eq!(board.all_agents, [Agent::ClaudeCode, Agent::Pi]);
-    let ben = &board.projects[0].sessions[0];
-    assert_eq!(ben.last_entry.as_ref().unwrap().tool.as_ref().unwrap().target, "cargo test");
-    assert!(
-        engine(&TestHome::new(), 0).sessions().board(&all()).unwrap().projects.is_empty(),
-        "a missing store is not an error"
-    );
+    assert_eq!(board.per_day.values().sum::<u64>(), 3);
+    let empty = engine(&TestHome::new(), 0).sessions().board(&all()).unwrap();
+    assert!(empty.sessions.is_empty(), "a missing store is not an error");
 }
 
 #[test]
@@ -67,29 +50,69 @@ fn board_filters_and_counts_matches() {
     let home = home();
     let of = |request: BoardRequest| engine(&home, 101).sessions().board(&request).unwrap();
     let board = of(BoardRequest { state: Some(SessionState::Ended), ..all() });
-    assert_eq!((board.states.total(), board.projects.len()), (3, 2), "states are counted whatever the filter");
-    assert_eq!(rows(&board)[0].1, [row("fix the cart", SessionState::Ended)], "those that ended come newest first");
+    assert_eq!((board.states.total(), board.matching), (3, 2), "states are counted whatever the state filter");
+    assert_eq!(rows(&board.sessions)[0], ("fix the cart", SessionState::Ended));
     assert_eq!(of(BoardRequest { agent: Some(Agent::Pi), ..all() }).states.total(), 1);
     let app = BoardRequest { project: ProjectFilter::Named("/app".to_owned()), ..all() };
+    assert_eq!((of(app.clone()).matching, of(app.clone()).all_projects.len()), (2, 2));
+    let second = of(BoardRequest { sessions: ListRange { skip: 1, limit: 1 }, ..app });
+    assert_eq!((rows(&second.sessions), second.matching), (vec![("fix the cart", SessionState::Ended)], 2));
+    assert_eq!(of(BoardRequest { project: ProjectFilter::Unknown, ..all() }).matching, 0);
+    let last = of(all()).per_day.last_key_value().map(|(day, _)| day.to_string());
+    let of_day = of(BoardRequest { since: last.clone(), until: last, ..all() });
     assert_eq!(
-        of(BoardRequest { sessions: ListRange { skip: 1, limit: 1 }, ..app.clone() }).projects[0].sessions.len(),
-        1
+        (of_day.matching, of_day.per_day.values().sum::<u64>()),
+        (2, 3),
+        "the days are counted whatever the time"
     );
-    assert_eq!((of(app.clone()).matching_project_count, of(app).all_projects.len()), (1, 2));
-    assert_eq!(of(BoardRequest { project: ProjectFilter::Unknown, ..all() }).matching_project_count, 0);
-    assert_eq!(of(BoardRequest { projects: ListRange { skip: 1, limit: 5 }, ..all() }).projects.len(), 1);
+    assert_eq!(of(BoardRequest { min_failures: 1, ..all() }).matching, 0);
+    assert_eq!(of(BoardRequest { min_cost: Some(NanoUsd::new(1)), ..all() }).matching, 0, "no cost is known");
+    let failed = engine(&home, 101).sessions().board(&BoardRequest { since: Some("teatime".to_owned()), ..all() });
+    assert!(matches!(failed, Err(EngineError::InvalidTime(_))), "{failed:?}");
 }
 
 #[test]
-fn board_shows_all_live_sessions_despite_the_limit() {
+fn pinned_sessions_come_first_and_tags_can_be_chosen() {
+    let home = home();
+    let lifecycle = |minute| engine(&home, minute);
+    lifecycle(101).lifecycle().set_pinned(ANNA, true).unwrap();
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    lifecycle(101).lifecycle().change_tags(ANNA, &words(&["Release", "needs  review", "release"]), &[]).unwrap();
+    let board = |request: BoardRequest| engine(&home, 102).sessions().board(&request).unwrap();
+    let all_of_them = board(all());
+    assert_eq!(rows(&all_of_them.sessions)[0].0, "fix the cart");
+    assert!(all_of_them.sessions[0].is_pinned && !all_of_them.sessions[1].is_pinned);
+    assert_eq!(all_of_them.sessions[0].tags, ["Release", "needs review"], "equal tags are stored once");
+    assert_eq!(all_of_them.all_tags, [("Release".to_owned(), 1), ("needs review".to_owned(), 1)]);
+    assert_eq!(board(BoardRequest { only_pinned: true, ..all() }).matching, 1);
+    assert_eq!(board(BoardRequest { tag: Some("RELEASE".to_owned()), ..all() }).matching, 1);
+    lifecycle(103).lifecycle().change_tags(ANNA, &[], &words(&["RELEASE"])).unwrap();
+    lifecycle(103).lifecycle().set_pinned(ANNA, false).unwrap();
+    let after = board(all());
+    assert_eq!(
+        (rows(&after.sessions)[0].0, &after.all_tags[..]),
+        ("write the docs", &[("needs review".to_owned(), 1)][..])
+    );
+    for invalid in ["", " ", "a,b", &"x".repeat(41)] {
+        let failed = lifecycle(104).lifecycle().change_tags(ANNA, &words(&[invalid]), &[]);
+        assert!(matches!(failed, Err(EngineError::Tag(InvalidTag::Text(_)))), "{invalid:?}: {failed:?}");
+    }
+    let many: Vec<String> = (0..21).map(|number| number.to_string()).collect();
+    let failed = lifecycle(104).lifecycle().change_tags(ANNA, &many, &[]);
+    assert!(matches!(failed, Err(EngineError::Tag(InvalidTag::TooMany))), "{failed:?}");
+    assert_eq!(board(all()).all_tags.len(), 1, "nothing was added");
+}
+
+#[test]
+fn board_limits_what_runs_and_counts_the_rest() {
     let home = TestHome::new();
     for session in [ANNA, BEN] {
         work(&home, session, 100, "go on", false);
     }
     home.sync();
-    let one = BoardRequest { sessions: ListRange { skip: 0, limit: 1 }, ..all() };
-    assert_eq!(engine(&home, 101).sessions().board(&one).unwrap().projects[0].sessions.len(), 2);
-    assert_eq!(engine(&home, 600).sessions().board(&one).unwrap().projects[0].sessions.len(), 1);
+    let board = engine(&home, 101).sessions().board(&BoardRequest { max_running: 1, ..all() }).unwrap();
+    assert_eq!((board.running.len(), board.running_count), (1, 2));
+    assert_eq!(engine(&home, 600).sessions().board(&all()).unwrap().running_count, 0);
 }
 
 #[test]
@@ -97,13 +120,16 @@ fn paused_session_is_suspended_on_the_board() {
     let home = home();
     engine(&home, 101).lifecycle().pause(BEN).unwrap();
     let board = engine(&home, 102).sessions().board(&all()).unwrap();
-    assert_eq!((board.states.suspended, board.states.active), (1, 0));
-    assert_eq!(rows(&board)[0].1[0], row("write the docs", SessionState::Suspended));
+    assert_eq!((board.states.suspended, board.states.active, board.running.len()), (1, 0, 0));
+    assert_eq!(rows(&board.sessions)[0], ("write the docs", SessionState::Suspended));
 }
 
 fn reading(home: &TestHome, piece: EntryRange) -> SessionPage {
     let session = engine(home, 5_000).sessions().resolve(BEN).unwrap().session.id;
-    engine(home, 5_000).sessions().page(session, SessionPageRequest { range: piece, include_all: false }).unwrap()
+    engine(home, 5_000)
+        .sessions()
+        .page(session, SessionPageRequest { range: piece, ..SessionPageRequest::default() })
+        .unwrap()
 }
 
 /// First and last line, and whether there are earlier and later entries.
@@ -136,6 +162,62 @@ fn long_session_is_paged_and_centered_on_a_line() {
 }
 
 #[test]
+fn focused_page_has_prompts_and_the_last_answer_to_each() {
+    let home = TestHome::new();
+    let script = TranscriptBuilder::new(BEN)
+        .times(at(0), 60)
+        .user("first question")
+        .assistant("let me look")
+        .command("cargo test", "ok", false)
+        .assistant("first answer")
+        .user("second question")
+        .assistant("second answer")
+        .user("third question");
+    home.write(&transcript(BEN), script.text());
+    home.sync();
+    let id = engine(&home, 50).sessions().resolve(BEN).unwrap().session.id;
+    let page = |range| {
+        let request = SessionPageRequest { range, is_focused: true, ..SessionPageRequest::default() };
+        engine(&home, 50).sessions().page(id, request).unwrap().page
+    };
+    let texts = |range| page(range).entries.into_iter().map(|entry| entry.text).collect::<Vec<_>>();
+    let all = ["first question", "first answer", "second question", "second answer", "third question"];
+    assert_eq!(texts(EntryRange::Last), all);
+    assert_eq!(texts(EntryRange::From(0)), all);
+    let second = page(EntryRange::Last).entries[2].seq;
+    assert_eq!(texts(EntryRange::Before(second)), all[..2]);
+    assert_eq!(texts(EntryRange::From(second)), all[2..]);
+    let around = page(EntryRange::Around(3));
+    assert_eq!(around.center_seq, Some(around.entries[0].seq), "a call belongs to the prompt before it");
+}
+
+#[test]
+fn entries_of_a_session_are_found_by_all_words_in_any_case() {
+    let home = TestHome::new();
+    let script = TranscriptBuilder::new(BEN)
+        .times(at(0), 60)
+        .user("Why does the Größe of the cart differ?")
+        .command("cargo test cart", "error: size differs", true)
+        .assistant("The cart was rounded.");
+    home.write(&transcript(BEN), script.text());
+    home.sync();
+    let id = engine(&home, 50).sessions().resolve(BEN).unwrap().session.id;
+    let lines = |text: &str| {
+        let found = engine(&home, 50).sessions().find(id, text, false).unwrap();
+        (found.entries.iter().map(|one| one.line).collect::<Vec<_>>(), found.more)
+    };
+    assert_eq!(lines("CART"), (vec![1, 2, 4], 0));
+    assert_eq!(lines("größe cart"), (vec![1], 0));
+    assert_eq!(lines("differs size"), (vec![2], 0), "errors of calls are searched");
+    assert_eq!(lines("100%_nothing"), (vec![], 0));
+    assert_eq!(lines("  "), (vec![], 0));
+    let (listed, page) = engine(&home, 50).sessions().around(id, 2, 2).unwrap();
+    assert_eq!((listed.session.id, page.entries.len(), page.has_later), (id, 2, true));
+    let named = |text: &str| engine(&home, 50).sessions().by_name(text, 5).unwrap().len();
+    assert_eq!((named("GRÖSSE"), named("größe app"), named("")), (0, 1, 1), "the name is the prompt, the project /app");
+}
+
+#[test]
 fn session_page_includes_its_facts() {
     let home = TestHome::new();
     let missing = "Exit code 101\nerror[E0433]: failed to resolve: use of undeclared crate `regex`";
@@ -151,7 +233,10 @@ fn session_page_includes_its_facts() {
     let id = engine.sessions().resolve("cccc1011").unwrap().session.id;
     let known = engine.sessions().page(id, SessionPageRequest::default()).unwrap();
     assert_eq!((known.errors.len(), known.errors[0].occurrences), (1, 1));
-    assert_eq!(known.errors[0].fixes.fixes[0].description, "Cargo.toml: a → b");
+    let fix = &known.errors[0].fixes.fixes[0];
+    assert_eq!(fix.description, "Cargo.toml: a → b");
+    let changes = engine.facts().changes(fix).unwrap();
+    assert_eq!((changes.len(), changes[0].path.as_str(), changes[0].text.as_deref()), (1, "Cargo.toml", Some("a → b")));
     assert_eq!(known.decisions[0].subject, "rustls");
     assert_eq!((known.files[0].name.as_str(), known.files[0].times), ("Cargo.toml", 1));
     assert!(known.injections.is_empty() && known.children.is_empty() && known.parent.is_none());

@@ -85,13 +85,9 @@ fn ancestors_of_a_reference_lead_along_forks() {
     let shown = engine.sessions().show("pi-three", ShowRequest::default()).unwrap();
     assert_eq!(shown.parent.unwrap().external_id, "pi-two");
     let all = ListRange { skip: 0, limit: 10 };
-    let board =
-        engine.sessions().board(&BoardRequest { projects: all, sessions: all, ..BoardRequest::default() }).unwrap();
-    let parents: Vec<Option<String>> = board.projects[0]
-        .sessions
-        .iter()
-        .map(|session| session.parent.as_ref().map(|parent| parent.external_id.clone()))
-        .collect();
+    let board = engine.sessions().board(&BoardRequest { sessions: all, ..BoardRequest::default() }).unwrap();
+    let parents: Vec<Option<String>> =
+        board.sessions.iter().map(|session| session.parent.as_ref().map(|parent| parent.external_id.clone())).collect();
     assert_eq!(parents.iter().flatten().count(), 2, "{parents:?}");
 }
 

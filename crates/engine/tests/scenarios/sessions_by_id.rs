@@ -144,12 +144,16 @@ fn session_changes_are_all_or_nothing() {
         alias: Some("parser".into()),
         task: Some("fix it".into()),
         note: Some("ask Anna".into()),
+        pinned: Some(true),
+        add_tags: vec!["release".into()],
+        remove_tags: Vec::new(),
         close: Some(CloseAction::End),
     };
     let before = contents_below(home.root());
     let wrong = [
         SessionChange { alias: Some("not one".into()), ..change.clone() },
         SessionChange { note: Some("  ".into()), ..change.clone() },
+        SessionChange { add_tags: vec!["a,b".into()], ..change.clone() },
         // The session is old, so it has ended and cannot be suspended.
         SessionChange { close: Some(CloseAction::Suspend), ..change.clone() },
     ];
@@ -183,6 +187,7 @@ fn empty_thread_can_be_changed_like_any_session() {
         task: Some("plan".into()),
         note: Some("tea".into()),
         close: Some(CloseAction::Suspend),
+        ..SessionChange::default()
     };
     engine.lifecycle().change(id, &change).unwrap();
     let found = engine.conversations().get(id).unwrap();

@@ -201,3 +201,31 @@ fn cache_writes_are_priced_by_how_long_they_are_stored() {
     assert_eq!(cost(1_000_000, 0), "$10.00");
     assert_eq!(cost(400_000, 600_000), "$7.75");
 }
+
+#[test]
+fn one_pass_gives_the_same_numbers_as_a_report_per_grouping() {
+    // D7
+    let home = home_with_usage();
+    let requests = [
+        UsageRequest::default(),
+        UsageRequest { since: Some("2026-03-02".to_owned()), ..UsageRequest::default() },
+        UsageRequest { agent: Some(Agent::Pi), ..UsageRequest::default() },
+        UsageRequest { scope: SessionScope::Project("/home/dev/app".to_owned()), ..UsageRequest::default() },
+    ];
+    for request in requests {
+        let details = home.engine().reports().usage_details(&request, 10).unwrap();
+        for (by, groups) in &details.groups {
+            let report = usage(&home, &UsageRequest { group_by: *by, ..request.clone() });
+            assert_eq!((&report.groups, &report.total), (groups, &details.report.total), "{by:?} of {request:?}");
+        }
+        let messages = details.report.total.messages;
+        assert_eq!(details.days.iter().map(|day| day.totals.messages).sum::<u64>(), messages);
+        assert_eq!(details.top_sessions.iter().map(|one| one.totals.messages).sum::<u64>(), messages);
+    }
+    let all = home.engine().reports().usage_details(&UsageRequest::default(), 10).unwrap();
+    assert_eq!((all.hours[6][23], all.hours[0][8]), (1, 1), "a Sunday evening and a Monday morning in UTC");
+    let costs: Vec<_> = all.top_sessions.iter().map(|one| one.totals.cost()).collect();
+    assert!(costs.is_sorted_by(|one, next| one >= next), "{costs:?}");
+    let none = TestHome::new().engine().reports().usage_details(&UsageRequest::default(), 10).unwrap();
+    assert!(none.days.is_empty() && none.top_sessions.is_empty());
+}

@@ -29,6 +29,21 @@ pub(crate) enum SessionCommand {
     /// reminded of after a break or a compaction.
     #[command(after_long_help = "Examples:\n  rethread session note discounts 'staging is down until noon'")]
     Note(SessionTextArgs),
+    /// Pin a session.
+    ///
+    /// Pinned sessions come first on the board of the web UI, which can also show only them.
+    #[command(after_long_help = "Examples:\n  rethread session pin discounts")]
+    Pin(SessionRefArgs),
+    /// Remove the pin of a session.
+    #[command(after_long_help = "Examples:\n  rethread session unpin discounts")]
+    Unpin(SessionRefArgs),
+    /// Add tags to a session, or remove them.
+    ///
+    /// Tags are yours: agents and models do not see or change them. The web UI filters by them.
+    #[command(
+        after_long_help = "Examples:\n  rethread session tag discounts release 'needs review'\n  rethread session tag discounts --remove release"
+    )]
+    Tag(SessionTagArgs),
     /// Pause a session until its next prompt.
     ///
     /// Marks it as suspended; the running agent is not affected. It becomes active again with its next prompt.
@@ -92,6 +107,18 @@ pub(crate) struct SessionTextArgs {
     /// Text to attach
     #[arg(value_name = "TEXT")]
     pub(crate) text: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionTagArgs {
+    #[command(flatten)]
+    pub(crate) session: SessionRefArgs,
+    /// Tags: at most 40 characters each, without a comma
+    #[arg(value_name = "TAG", required = true)]
+    pub(crate) tags: Vec<String>,
+    /// Remove the tags instead
+    #[arg(long)]
+    pub(crate) remove: bool,
 }
 
 #[derive(Debug, Args)]

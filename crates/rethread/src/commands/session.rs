@@ -1,9 +1,11 @@
-//! `session …`: sets name, alias, task and notes of a session, pauses it or ends it.
+//! `session …`: sets name, alias, task, notes, pin and tags of a session, pauses it or ends it.
 
 use rethread_engine::Engine;
 
 use super::{CommandContext, Exit, card, short_id};
-use crate::cli::session::{SessionAliasArgs, SessionCommand, SessionNameArgs, SessionRefArgs, SessionTextArgs};
+use crate::cli::session::{
+    SessionAliasArgs, SessionCommand, SessionNameArgs, SessionRefArgs, SessionTagArgs, SessionTextArgs,
+};
 use crate::failure::Failure;
 use crate::render;
 
@@ -13,6 +15,9 @@ pub(crate) fn run(context: &CommandContext, command: &SessionCommand) -> Result<
         SessionCommand::Alias(args) => alias(context, args),
         SessionCommand::Task(args) => task(context, args),
         SessionCommand::Note(args) => note(context, args),
+        SessionCommand::Pin(args) => set_pinned(context, args, true),
+        SessionCommand::Unpin(args) => set_pinned(context, args, false),
+        SessionCommand::Tag(args) => tag(context, args),
         SessionCommand::Pause(args) => pause(context, args),
         SessionCommand::End(args) => end(context, args),
         SessionCommand::Card(args) => card::run(context, args),
@@ -51,6 +56,23 @@ fn note(context: &CommandContext, args: &SessionTextArgs) -> Result<Exit, Failur
     let session = described(&engine, &args.session);
     engine.lifecycle().add_note(&args.session.reference, &args.text)?;
     Ok(confirm(context, &format!("Added the note to {session}; its next prompt gets it.")))
+}
+
+fn set_pinned(context: &CommandContext, args: &SessionRefArgs, pinned: bool) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let session = described(&engine, args);
+    engine.lifecycle().set_pinned(&args.reference, pinned)?;
+    Ok(confirm(context, &if pinned { format!("Pinned {session}.") } else { format!("{session} is no longer pinned.") }))
+}
+
+fn tag(context: &CommandContext, args: &SessionTagArgs) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let session = described(&engine, &args.session);
+    let (add, remove): (&[String], &[String]) = if args.remove { (&[], &args.tags) } else { (&args.tags, &[]) };
+    engine.lifecycle().change_tags(&args.session.reference, add, remove)?;
+    let tags = args.tags.iter().map(|tag| format!("{tag:?}")).collect::<Vec<_>>().join(", ");
+    let done = if args.remove { format!("Removed {tags} from") } else { format!("Added {tags} to") };
+    Ok(confirm(context, &format!("{done} {session}.")))
 }
 
 fn pause(context: &CommandContext, args: &SessionRefArgs) -> Result<Exit, Failure> {

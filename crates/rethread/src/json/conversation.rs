@@ -69,6 +69,10 @@ pub(crate) struct ConversationDetailsJson<'a> {
     task: Option<&'a str>,
     /// Notes a user attached to it in the last 24 hours.
     notes: Vec<NoteJson<'a>>,
+    /// Whether the session is pinned.
+    pinned: bool,
+    /// The tags that users gave it.
+    tags: &'a [String],
     /// Threads only.
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<ThreadMetadataJson<'a>>,
@@ -122,6 +126,8 @@ impl<'a> ConversationDetailsJson<'a> {
             session: ConversationJson::new(found),
             task: hand.task.as_deref(),
             notes: hand.notes.iter().map(|(at, text)| NoteJson { at: *at, text }).collect(),
+            pinned: hand.is_pinned,
+            tags: &hand.tags,
             metadata: found.thread.as_ref().map(ThreadMetadataJson::new),
             messages: messages.map(|page| page.records.items.iter().map(StoredRecordJson).collect()),
             previous: messages.and_then(|page| page.records.previous),

@@ -17,6 +17,21 @@ pub(crate) fn age(at: Option<Timestamp>, now: Timestamp) -> String {
     }
 }
 
+/// A length of time: `<1m`, `45m`, `3h 5m`, `2d 4h`.
+pub(crate) fn duration(millis: i64) -> String {
+    let minutes = millis / 60_000;
+    let two = |large: i64, unit: &str, small: i64, part: &str| match small {
+        0 => format!("{large}{unit}"),
+        _ => format!("{large}{unit} {small}{part}"),
+    };
+    match minutes {
+        ..1 => "<1m".to_owned(),
+        1..60 => format!("{minutes}m"),
+        60..1440 => two(minutes / 60, "h", minutes % 60, "m"),
+        _ => two(minutes / 1440, "d", minutes % 1440 / 60, "h"),
+    }
+}
+
 /// A time in the user's time zone, always with its date.
 // L000-12
 pub(crate) fn local_time(at: Option<Timestamp>, zone: &TimeZone) -> String {

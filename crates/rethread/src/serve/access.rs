@@ -60,6 +60,11 @@ impl ServerState {
         }
     }
 
+    /// Whether a model is configured that can answer in threads.
+    pub(crate) fn has_chat_model(&self) -> bool {
+        !self.engine.settings().model.usable_name().is_empty()
+    }
+
     /// Whether requests may be sent to a model.
     pub(crate) fn may_ask_a_model(&self) -> bool {
         let settings = self.engine.settings();
@@ -121,6 +126,11 @@ fn api_access() -> &'static HashMap<(Method, &'static str), RouteAccess> {
     ACCESS.get_or_init(|| {
         super::api::routes().iter().map(|route| ((route.method.clone(), route.path), route.access)).collect()
     })
+}
+
+/// Whether the API answers GET requests for this path.
+pub(crate) fn has_read_route(path: &'static str) -> bool {
+    api_access().contains_key(&(Method::GET, path))
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use axum::Router;
 
-pub(crate) use access::require_access;
+pub(crate) use access::{has_read_route, require_access};
 pub(crate) use api_error::{ApiError, FailureCause};
 pub(crate) use listen::run;
 pub(crate) use route::{ApiResponse, Route};

@@ -20,6 +20,30 @@ struct StaticAsset {
     version: String,
 }
 
+/// One style sheet: the parts of single pages come last.
+const STYLES: &str = concat!(
+    include_str!("page.css"),
+    include_str!("board/board.css"),
+    include_str!("session/session.css"),
+    include_str!("original.css"),
+    include_str!("search/search.css"),
+    include_str!("usage/usage.css"),
+    include_str!("memory/memory.css"),
+    include_str!("graph/graph.css"),
+    include_str!("session/chat.css"),
+);
+
+/// One script: the parts share one scope.
+const SCRIPTS: &str = concat!(
+    include_str!("page.js"),
+    include_str!("edit.js"),
+    include_str!("session/session.js"),
+    include_str!("original.js"),
+    include_str!("palette.js"),
+    include_str!("search/search.js"),
+    include_str!("session/chat.js"),
+);
+
 static ASSETS: LazyLock<[StaticAsset; 4]> = LazyLock::new(|| {
     let asset = |name, kind, text: &'static str| {
         let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
@@ -27,12 +51,8 @@ static ASSETS: LazyLock<[StaticAsset; 4]> = LazyLock::new(|| {
         StaticAsset { name, kind, text, version: format!("{:016x}", u64::from_be_bytes(begin)) }
     };
     [
-        asset("page.css", "text/css; charset=utf-8", concat!(include_str!("page.css"), include_str!("original.css"))),
-        asset(
-            "page.js",
-            "text/javascript; charset=utf-8",
-            concat!(include_str!("page.js"), include_str!("original.js")),
-        ),
+        asset("page.css", "text/css; charset=utf-8", STYLES),
+        asset("page.js", "text/javascript; charset=utf-8", SCRIPTS),
         asset("theme.js", "text/javascript; charset=utf-8", include_str!("theme.js")),
         asset("icon.svg", "image/svg+xml", include_str!("icon.svg")),
     ]

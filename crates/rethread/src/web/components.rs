@@ -72,6 +72,12 @@ impl<'a> PageContext<'a> {
         html! { @if let Some(at) = at { time datetime=(at) title=(text) { (hour) } } }
     }
 
+    /// The day in the time zone of the user.
+    pub(super) fn date(self, at: Option<Timestamp>) -> Option<jiff::civil::Date> {
+        let at = jiff::Timestamp::from_millisecond(at?.as_millis()).ok()?;
+        Some(at.to_zoned(self.zone.clone()).date())
+    }
+
     /// Date with weekday.
     pub(super) fn day(self, at: Option<Timestamp>) -> Option<String> {
         let at = jiff::Timestamp::from_millisecond(at?.as_millis()).ok()?;
@@ -187,6 +193,16 @@ pub(super) fn nothing_synced() -> Markup {
             p.dim { "This page updates after the first sync. See " a href="/health" { "Health" } " for details." }
         },
     )
+}
+
+/// A date. Other times, which links may contain, are kept but not shown.
+pub(super) fn day_field(name: &str, label: &str, value: Option<&String>) -> Markup {
+    html! {
+        label.choice {
+            span { (label) }
+            input type="date" name=(name) value=(OneLine(non_blank(value).unwrap_or_default())) data-submit;
+        }
+    }
 }
 
 /// A select field.

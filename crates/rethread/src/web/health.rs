@@ -6,10 +6,11 @@ use rethread_engine::{Diagnosis, EngineStatus, Finding, FindingLevel, IndexLag};
 use super::NoPageParams;
 use super::components::{OneLine, command, count};
 use super::layout::{NavPage, WebPage};
+use super::viewer::Viewer;
 use crate::render::{bytes, number};
-use crate::serve::{ApiError, ServerState};
+use crate::serve::ApiError;
 
-pub(super) fn page(app: &ServerState, _: &NoPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn page(app: &Viewer<'_>, _: &NoPageParams) -> Result<WebPage, ApiError> {
     let diagnosis = app.engine.reports().doctor()?;
     // An unreadable store is one of the findings; then there are no numbers.
     let status = app.engine.reports().status().ok();

@@ -28,8 +28,9 @@ const NAV_PAGES: [(NavPage, &str, &str, &str); 5] = [
 ];
 
 /// The keyboard shortcuts.
-const SHORTCUTS: [(&[&str], &str); 11] = [
+const SHORTCUTS: [(&[&str], &str); 14] = [
     (&["/"], "search"),
+    (&["Ctrl", "K"], "go to a session, page or search"),
     (&["g", "b"], "board"),
     (&["g", "s"], "search, with filters"),
     (&["g", "m"], "memory"),
@@ -39,6 +40,8 @@ const SHORTCUTS: [(&[&str], &str); 11] = [
     (&["Enter"], "open item"),
     (&["n", "p"], "in a session: next prompt, previous prompt"),
     (&["e"], "in a session: expand or collapse all calls"),
+    (&["f"], "in a session: search it"),
+    (&["[", "]"], "in a session: previous, next session in the list"),
     (&["Esc"], "close dialog, leave field"),
 ];
 
@@ -75,6 +78,7 @@ impl WebPage {
             (header(self.nav_page, member))
             main id="main" tabindex="-1" data-live[self.is_live] data-session=[self.session] data-now=(now) { (self.body) }
             (shortcuts_dialog())
+            (palette_dialog())
         };
         document(&self.title, None, &html! {}, &body).into_string()
     }
@@ -136,6 +140,7 @@ fn header(current: NavPage, member: Option<(&str, &str)>) -> Markup {
                     span.member title={ "Space " (space) } { (name) }
                     form.sign-out method="post" action="/logout" { button.plain type="submit" { "Sign out" } }
                 }
+                button.icon type="button" id="open-palette" hidden aria-haspopup="dialog" title="Go to a session, page or search" { "Ctrl K" }
                 button.icon type="button" id="theme" hidden aria-label="Theme: system" { (THEME_ICON) }
                 button.icon type="button" id="help" hidden aria-label="Keyboard shortcuts" aria-haspopup="dialog" { "?" }
             }
@@ -149,6 +154,17 @@ const THEME_ICON: PreEscaped<&str> = PreEscaped(
      fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.6\"/><path d=\"M10 3a7 7 0 0 1 0 14z\" \
      fill=\"currentColor\"/></svg>",
 );
+
+/// Jumps to pages, sessions and searches. Filled by the script.
+fn palette_dialog() -> Markup {
+    html! {
+        dialog.palette id="palette" aria-label="Go to a session, page or search" {
+            input type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-autocomplete="list"
+                aria-label="Go to a session, page or search" placeholder="Go to a session, page or search" autocomplete="off" spellcheck="false";
+            ul id="palette-list" role="listbox" aria-label="Results" {}
+        }
+    }
+}
 
 fn shortcuts_dialog() -> Markup {
     html! {

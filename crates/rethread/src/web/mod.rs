@@ -8,21 +8,25 @@ mod assets;
 mod board;
 mod chart;
 mod components;
+mod edit;
 mod graph;
 mod health;
 mod layout;
 mod links;
 mod markdown;
 mod memory;
+mod palette;
 mod search;
 mod session;
 mod status_pages;
 mod usage;
+mod viewer;
 
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use axum::{Extension, Router};
+use rethread_model::SessionId;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -32,15 +36,19 @@ use crate::serve::{ApiError, RequestCaller, ServerState, SharedState};
 pub(crate) use assets::routes as static_routes;
 use layout::WebPage;
 pub(crate) use markdown::markdown;
+use viewer::Viewer;
+
 pub(crate) use status_pages::{error_as_page, link_expired_page, member_sign_in_page, signed_in_page};
 
 /// All pages and static files.
 pub(crate) fn routes() -> Router<SharedState> {
     Router::new()
         .route("/", page(board::page))
-        .route("/sessions/{id}", get(session))
+        .route("/sessions/{id}", session_route(session::page))
+        .route("/sessions/{id}/preview", session_route(session::preview))
         .route("/sessions/{id}/entries/{seq}", get(original))
         .route("/search", page(search::page))
+        .route("/palette", page(palette::page))
         .route("/memory", page(memory::overview))
         .route("/memory/ask", page(memory::ask))
         .route("/memory/errors", page(memory::errors))
@@ -48,6 +56,7 @@ pub(crate) fn routes() -> Router<SharedState> {
         .route("/memory/workflows", page(memory::workflows))
         .route("/memory/graph", page(graph::page))
         .route("/usage", page(usage::page))
+        .route("/usage/export.csv", get(usage::export))
         .route("/health", page(health::page))
 }
 
@@ -57,7 +66,7 @@ struct NoPageParams {}
 
 /// A page that depends only on its query.
 fn page<Q: DeserializeOwned + Send + 'static>(
-    make: fn(&ServerState, &Q) -> Result<WebPage, ApiError>,
+    make: fn(&Viewer<'_>, &Q) -> Result<WebPage, ApiError>,
 ) -> MethodRouter<SharedState> {
     get(
         async move |State(app): State<SharedState>,
@@ -65,19 +74,29 @@ fn page<Q: DeserializeOwned + Send + 'static>(
                     RawQuery(query): RawQuery|
                     -> Result<Response, ApiError> {
             let params: Q = decode_query(query.as_deref())?;
-            run_blocking(app, move |app| Ok(page_response(app, &caller, make(app, &params)?))).await
+            run_blocking(app, move |app| Ok(page_response(app, &caller, make(&Viewer::new(app, &caller), &params)?)))
+                .await
         },
     )
 }
 
-async fn session(
-    State(app): State<SharedState>,
-    caller: Extension<RequestCaller>,
-    Path(id): Path<String>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, ApiError> {
-    let (id, params) = (parse_session_id(&id)?, decode_query(query.as_deref())?);
-    run_blocking(app, move |app| Ok(page_response(app, &caller, session::page(app, id, &params)?))).await
+/// A page about one session.
+fn session_route<Q: DeserializeOwned + Send + 'static>(
+    make: fn(&Viewer<'_>, SessionId, &Q) -> Result<WebPage, ApiError>,
+) -> MethodRouter<SharedState> {
+    get(
+        async move |State(app): State<SharedState>,
+                    caller: Extension<RequestCaller>,
+                    Path(id): Path<String>,
+                    RawQuery(query): RawQuery|
+                    -> Result<Response, ApiError> {
+            let (id, params): (_, Q) = (parse_session_id(&id)?, decode_query(query.as_deref())?);
+            run_blocking(app, move |app| {
+                Ok(page_response(app, &caller, make(&Viewer::new(app, &caller), id, &params)?))
+            })
+            .await
+        },
+    )
 }
 
 async fn original(

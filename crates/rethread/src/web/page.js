@@ -10,7 +10,7 @@ const main = document.getElementById("main");
 const PRESERVED = new Set(["open"]);
 
 function morph(old, fresh) {
-  if (old.isEqualNode(fresh) || isLoaded(old)) return;
+  if (old.isEqualNode(fresh) || old.hasAttribute("data-keep") || isLoaded(old)) return;
   for (const { name } of [...old.attributes]) {
     if (!fresh.hasAttribute(name) && !PRESERVED.has(name)) old.removeAttribute(name);
   }
@@ -132,6 +132,8 @@ function disconnect() {
 
 async function refresh() {
   waiting = null;
+  // A name that is being typed stays; saving or leaving it refreshes.
+  if (document.querySelector("[data-editing]")) return;
   if (busy) {
     again = true;
     return;
@@ -140,7 +142,11 @@ async function refresh() {
   try {
     const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 120;
     const page = await fetchPage(liveAddress());
+    const focused = document.activeElement?.closest?.("[data-item]")?.id;
     morph(main, page.getElementById("main"));
+    // An item that moved to another group is a new element.
+    const item = focused && !main.contains(document.activeElement) && document.getElementById(focused);
+    if (item) handle(item).focus({ preventScroll: true });
     afterChange();
     if (isAtEnd && document.querySelector(".talk")) scrollTo({ top: document.documentElement.scrollHeight });
   } catch {
@@ -213,6 +219,7 @@ async function find() {
     document.title = page.title;
     history.replaceState(null, "", address);
     afterChange();
+    document.dispatchEvent(new Event("found"));
   } catch (error) {
     if (error.name !== "AbortError") results.removeAttribute("aria-busy");
   }
@@ -244,7 +251,7 @@ document.addEventListener("change", (event) => {
 // Keyboard shortcuts.
 
 const items = () => all("[data-item]", main).filter((item) => item.checkVisibility());
-const handle = (item) => item.querySelector(":scope > summary, :scope h3 a, :scope > .head a, :scope a.line, :scope a") ?? item;
+const handle = (item) => item.querySelector(":scope > summary, :scope h3 a, :scope > .name a, :scope a.line, :scope a") ?? item;
 
 function current(list) {
   const item = document.activeElement?.closest?.("[data-item]");
@@ -302,7 +309,7 @@ function pressed(event) {
     event.preventDefault();
     return move(1, items());
   }
-  if (isTyping || keys?.open) return;
+  if (isTyping || document.querySelector("dialog[open]")) return;
   const place = Date.now() - leader < 1200 && document.querySelector(`a[data-key="${CSS.escape(event.key)}"]`);
   leader = 0;
   if (place) {
@@ -319,6 +326,9 @@ function pressed(event) {
     n: () => prompts(1),
     p: () => prompts(-1),
     e: fold,
+    f: toFind,
+    "[": () => neighbor(-1),
+    "]": () => neighbor(1),
     ...(inHits && { ArrowDown: () => move(1), ArrowUp: () => (current(items()) > 0 ? move(-1) : toSearch()) }),
   };
   const action = Object.hasOwn(actions, event.key) && actions[event.key];
@@ -370,20 +380,30 @@ if (help) {
   keys.addEventListener("click", (event) => event.target === keys && keys.close());
 }
 
-// Copy buttons.
+// Copy buttons: of the command before them, of a text, or of a link to a page.
+
+const COPIES = "[data-copy], [data-copy-text], [data-copy-link]";
+
+function textToCopy({ dataset, previousElementSibling }) {
+  if (dataset.copyLink) return new URL(dataset.copyLink, location.href).href;
+  return dataset.copyText ?? previousElementSibling.textContent;
+}
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
+  const button = event.target.closest(COPIES);
   if (!button) return;
-  await navigator.clipboard?.writeText(button.previousElementSibling.textContent);
+  await navigator.clipboard?.writeText(textToCopy(button));
+  const label = button.textContent;
+  if (label === "Copied") return;
   button.textContent = "Copied";
-  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  setTimeout(() => { button.textContent = label; }, 1500);
 });
 
-// Shows the copy buttons of new content.
+// Shows the copy buttons of new content, and lets other parts look at it.
 
 function afterChange() {
-  if (navigator.clipboard) all("[data-copy][hidden]").forEach((button) => { button.hidden = false; });
+  if (navigator.clipboard) all(COPIES).forEach((button) => { button.hidden = false; });
+  document.dispatchEvent(new Event("refreshed"));
 }
 afterChange();
 
@@ -434,27 +454,24 @@ if (isFirstVisit && !location.hash && document.querySelector("[data-opens-at-end
   scrollTo({ top: document.documentElement.scrollHeight });
 }
 
-// A drawing keeps its size, so that it can be read. It starts centered and can be zoomed.
+// A drawing can be zoomed. It starts fitted, but never smaller than it can be read.
 
-function center(box) {
-  box.scrollTo((box.scrollWidth - box.clientWidth) / 2, (box.scrollHeight - box.clientHeight) / 2);
-}
+const READABLE = 0.86;
 
 function zoom(box, step) {
   const drawing = box.querySelector("svg");
   const { width, height } = drawing.viewBox.baseVal;
   const now = drawing.width.baseVal.value / width;
-  const fit = Math.min(box.clientWidth / width, 1);
+  const fit = Math.max(Math.min((box.clientWidth - 2) / width, 1), READABLE);
   const scale = step === "fit" ? fit : step === "1" ? 1 : Math.min(Math.max(now * Number(step), 0.2), 4);
   drawing.setAttribute("width", Math.round(width * scale));
   drawing.setAttribute("height", Math.round(height * scale));
-  center(box);
 }
 
-all("[data-middle]").forEach(center);
+all("[data-drawing]").forEach((box) => zoom(box, "fit"));
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-zoom]");
-  const box = document.querySelector("[data-middle]");
+  const box = document.querySelector("[data-drawing]");
   if (button && box) zoom(box, button.dataset.zoom);
 });

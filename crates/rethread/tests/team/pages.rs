@@ -58,3 +58,27 @@ fn a_wrong_token_and_other_pages_do_not_sign_in() {
     assert_ne!(changed, cookie);
     assert_eq!(team.server.send(&["GET /", &changed], "").status, 401);
 }
+
+#[test]
+fn readers_see_sessions_without_the_controls_that_change_them() {
+    let Some(team) = TeamFixture::start() else { return };
+    let origin = format!("Origin: http://{}", team.server.authority());
+    let page_of = |role: &str| {
+        let token = team.client(&team.space, role).token;
+        let signed_in = team.server.send(&["POST /login", FORM, &origin], &format!("token={token}"));
+        let cookie = format!("Cookie: {}", cookie_of(&signed_in.head));
+        let path = format!("GET /sessions/{}", team.thread);
+        let page = team.server.send(&[&path, "Accept: text/html", &cookie], "");
+        assert_eq!(page.status, 200, "{role}: {page:?}");
+        let change =
+            [&*format!("PATCH /api/sessions/{}", team.thread), "Content-Type: application/json", &cookie, &origin];
+        (page.body, team.server.send(&change, r#"{"pinned":true}"#).status)
+    };
+    let controls = ["data-pin=", "data-rename=", "data-add-tag=", "data-chat="];
+    let (body, status) = page_of("reader");
+    assert_eq!(status, 403);
+    assert!(controls.iter().all(|control| !body.contains(control)), "{body}");
+    let (body, status) = page_of("member");
+    assert_eq!(status, 200);
+    assert!(controls[..3].iter().all(|control| body.contains(control)), "{body}");
+}

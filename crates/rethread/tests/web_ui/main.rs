@@ -12,8 +12,12 @@ const SESSION: &str = "9a9eadc8-c1f1-493e-a0f1-884aa996b05b";
 const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(2)> [go](javascript:alert(3)) \
     \u{1b}]52;c;aGk=\u{7}\u{1b}[2J \u{202e}\"'> <style>*{display:none}</style>";
 /// Pages that need no session.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 17] = [
     "/",
+    "/?since=2026-01-01&until=2026-12-31&cost=1&failures=1&tag=%3Cb%3E&pinned=1",
+    "/?year=2026",
+    "/palette",
+    "/palette?q=rustls",
     "/search",
     "/search?q=parser",
     "/memory",
@@ -50,6 +54,8 @@ fn hostile_home() -> TestHome {
         .raw(&json!({"type": "ai-title", "aiTitle": HOSTILE, "sessionId": SESSION}));
     home.write(&format!(".claude/projects/-app/{SESSION}.jsonl"), lines.build());
     home.run_ok(&["sync"]);
+    home.run_ok(&["session", "pin", SESSION]);
+    home.run_ok(&["session", "tag", SESSION, "<script>tag"]);
     home
 }
 
@@ -81,8 +87,8 @@ fn session_id(home: &TestHome) -> String {
 
 fn pages(home: &TestHome) -> Vec<String> {
     let id = session_id(home);
-    let of_session =
-        [format!("/sessions/{id}"), format!("/sessions/{id}?line=4&all=1"), format!("/sessions/{id}?from=0")];
+    let queries = ["", "?line=4&all=1", "?from=0", "?view=focused", "?find=rustls%20parser", "/preview?line=4"];
+    let of_session = queries.map(|query| format!("/sessions/{id}{query}"));
     let of_entries = (0..5).map(|seq| format!("/sessions/{id}/entries/{seq}"));
     PAGES.map(str::to_owned).into_iter().chain(of_session).chain(of_entries).collect()
 }
@@ -356,4 +362,47 @@ fn a_graph_has_its_own_size_and_can_be_zoomed() {
 
 fn home_css(server: &TestServer) -> String {
     server.send(&["GET /static/page.css"], "").body
+}
+
+#[test]
+fn usage_is_exported_as_csv_without_formulas() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let cookie = cookie(&server);
+    let file = server.send(&["GET /usage/export.csv?since=all", &cookie], "");
+    assert!(file.status == 200 && file.head.contains("text/csv") && file.head.contains("attachment"), "{}", file.head);
+    let mut lines = file.body.lines();
+    assert!(lines.next().unwrap().starts_with("day,agent,model,project,messages,"), "{}", file.body);
+    assert!(lines.next().unwrap().starts_with("\"2026-02-20\",\"claude-code\",\"<script>"), "{}", file.body);
+    assert_eq!(server.send(&["GET /usage/export.csv", "X-Nothing: 1"], "").status, 401);
+}
+
+#[test]
+fn the_page_pins_tags_and_renames_only_with_its_own_origin() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let (cookie, id) = (cookie(&server), session_id(&home));
+    let (patch, json) = (format!("PATCH /api/sessions/{id}"), "Content-Type: application/json");
+    let origin = format!("Origin: http://{}", server.authority());
+    let change = r#"{"name":"Renamed here","pinned":false,"addTags":["two words"],"removeTags":["<SCRIPT>TAG"]}"#;
+    assert_eq!(server.send(&[&patch, json, &cookie], change).status, 403, "a cookie alone writes nothing");
+    let changed = server.send(&[&patch, json, &cookie, &origin], change);
+    assert_eq!(changed.status, 200, "{changed:?}");
+    let shown: Value = serde_json::from_str(&changed.body).unwrap();
+    assert_eq!((&shown["pinned"], &shown["tags"]), (&json!(false), &json!(["two words"])));
+    let page = get_page(&server, &format!("/sessions/{id}"), &cookie).body;
+    assert!(page.contains("Renamed here") && page.contains("aria-pressed=\"false\""), "{page}");
+    let invalid = server.send(&[&patch, json, &cookie, &origin], r#"{"addTags":["a,b"]}"#);
+    assert!(invalid.status == 400 && invalid.body.contains("without a comma"), "{invalid:?}");
+}
+
+#[test]
+fn wrong_filters_are_named() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let cookie = cookie(&server);
+    for path in ["/?since=teatime", "/?cost=much", "/?failures=-1", "/?state=asleep", "/?agent=nobody", "/?year=x"] {
+        let shown = get_page(&server, path, &cookie);
+        assert!(shown.status == 400 && shown.body.contains("<h1>"), "{path}: {}", shown.status);
+    }
 }

@@ -146,7 +146,8 @@ impl Batch<'_> {
                 let Some(text) = text.flatten().filter(|text| needle.matches(text)) else { continue };
                 // A list with one item per line loses only the matching lines.
                 let lines: Vec<&str> = text.lines().filter(|line| !needle.matches(line)).collect();
-                let kept = (texts.table == "lifecycle").then(|| lines.join("\n"));
+                let is_list = texts.table == "lifecycle" || *column == "tags";
+                let kept = is_list.then(|| lines.join("\n"));
                 let sql = format!("UPDATE {} SET {column} = ?{} WHERE {condition}", texts.table, key.len() + 2);
                 let mut values = borrowed(&key);
                 values.push(kept.as_value());

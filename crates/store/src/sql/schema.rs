@@ -25,12 +25,13 @@ macro_rules! migrations {
 
 /// The steps to the present schema. The first creates a new database. Files from before it belong to builds that were
 /// never released: they are replaced, and what they hold is carried over.
-pub(crate) const MIGRATIONS: [Migration; 5] = migrations! {
+pub(crate) const MIGRATIONS: [Migration; 6] = migrations! {
     13: "0013-schema",
     14: "0014-drop-triggers",
     15: "0015-held-injections",
     16: "0016-members",
     17: "0017-threads",
+    18: "0018-pins-and-tags",
 };
 
 /// Stored as `user_version` in a file, in `schema_version` on a server; 0 is a new, empty database.
@@ -60,8 +61,9 @@ impl Sql {
         transaction.commit().map_err(|cause| self.error(cause))
     }
 
-    /// Whether the schema is there, for a reader, which must not create or migrate it. No migration so far changed what
-    /// readers read; on a server nodes of several versions run at once, so that each needs its own.
+    /// Whether the schema is there, for a reader, which must not create or migrate it. What readers read has changed
+    /// since, so they ask [`Sql::has_version`]; on a server nodes of several versions run at once, so that each needs
+    /// its own.
     pub(crate) fn is_set_up(&self) -> Result<bool, StoreError> {
         let (version, known) = (self.checked_version()?, SCHEMA_VERSION);
         if matches!(self.driver, Driver::Postgres(_)) && version != 0 && version != known {
@@ -69,6 +71,12 @@ impl Sql {
             return Err(StoreError::NotMigrated { path, found: version, known });
         }
         Ok(version != 0)
+    }
+
+    /// Whether the schema has what a version added. A file is migrated by the first process that writes to it; until
+    /// then readers find an older one.
+    pub(crate) fn has_version(&self, version: i64) -> Result<bool, StoreError> {
+        Ok(matches!(self.driver, Driver::Postgres(_)) || self.schema_version()? >= version)
     }
 
     pub(crate) fn schema_version(&self) -> Result<i64, StoreError> {

@@ -24,7 +24,13 @@ fn write_everything(store: &mut Store, key: SessionKey<'_>, seen: SessionNumber,
         ..LifecycleRow::new(at)
     };
     batch.save_lifecycle(key, &life).unwrap();
-    batch.save_session_labels(key, &SessionLabels { name: Some(owned()), task: Some("kept".to_owned()) }).unwrap();
+    let labels = SessionLabels {
+        name: Some(owned()),
+        task: Some("kept".to_owned()),
+        pinned_at: Some(at),
+        tags: vec![owned(), "kept".to_owned()],
+    };
+    batch.save_session_labels(key, &labels).unwrap();
     batch.add_lifecycle_event(key, 1, &LifecycleEvent { at, kind: "k".to_owned(), detail: owned() }).unwrap();
     batch.add_hot_memory(key, &HotMemoryRow { at, text: owned(), is_note: true }, 9).unwrap();
     batch.mark_injected(key, 1, at).unwrap();
@@ -164,7 +170,9 @@ fn a_text_is_removed_from_everything_that_is_not_read_again() {
         assert!(life.recent_files.is_empty() && life.recent_tools.is_empty());
         assert_eq!(life.prompt_entities, ["kept"], "only the matching item goes");
         assert_eq!(life.closed, Some((CloseKind::Ended, millis(1))), "the session keeps its state");
-        assert_eq!(store.session_labels(KEY).unwrap(), SessionLabels { name: None, task: Some("kept".to_owned()) });
+        let labels = store.session_labels(KEY).unwrap();
+        assert_eq!((labels.name, labels.task.as_deref(), labels.pinned_at), (None, Some("kept"), Some(millis(1))));
+        assert_eq!(labels.tags, ["kept"], "only the matching tag goes");
         assert_eq!(kept(&store, KEY, "secretword"), ["lifecycle", "labels", "dedupe key", "context", "watermark"]);
         assert_eq!(kept(&store, READER, "harmless").len(), 11);
     });

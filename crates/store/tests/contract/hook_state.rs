@@ -131,8 +131,13 @@ fn labels_replace_each_other_and_can_be_taken_back() {
         assert_eq!(store.session_labels(KEY).unwrap(), SessionLabels::default());
         let label = |text: &str| Some(text.to_owned());
         for labels in [
-            SessionLabels { name: label("it's a \"name\""), task: None },
-            SessionLabels { name: label("second"), task: label("ship it") },
+            SessionLabels { name: label("it's a \"name\""), ..SessionLabels::default() },
+            SessionLabels { name: label("second"), task: label("ship it"), ..SessionLabels::default() },
+            SessionLabels {
+                pinned_at: Some(millis(7)),
+                tags: vec!["später".into(), "a b".into()],
+                ..SessionLabels::default()
+            },
             SessionLabels::default(),
         ] {
             let mut batch = store.begin().unwrap();

@@ -136,6 +136,30 @@ fn files_are_readable_only_by_their_owner() {
     assert!(!StoreLocation::in_folder(folder.path()).is_readable_by_others());
 }
 
+#[test]
+fn a_reader_reads_a_file_from_before_pins_and_the_next_writer_adds_them() {
+    let folder = tempfile::tempdir().unwrap();
+    furnished(folder.path());
+    let location = StoreLocation::in_folder(folder.path());
+    let file = rusqlite::Connection::open(location.path()).unwrap();
+    let older = "ALTER TABLE session_label DROP COLUMN pinned_at; ALTER TABLE session_label DROP COLUMN tags;
+        PRAGMA user_version = 17";
+    file.execute_batch(older).unwrap();
+    drop(file);
+    let reader = open_to_read(folder.path());
+    let labels = reader.session_labels(KEY).unwrap();
+    assert_eq!((labels.name.as_deref(), labels.pinned_at, labels.tags), (Some("a name of mine"), None, vec![]));
+    assert!(reader.pins_and_tags().unwrap().is_empty());
+    drop(reader);
+    let mut store = open(folder.path());
+    let mut batch = store.begin().unwrap();
+    let tagged = SessionLabels { tags: vec!["later".to_owned()], ..batch.session_labels(KEY).unwrap() };
+    batch.save_session_labels(KEY, &tagged).unwrap();
+    batch.commit().unwrap();
+    assert_eq!(open_to_read(folder.path()).session_labels(KEY).unwrap(), tagged);
+    assert_eq!(store.pins_and_tags().unwrap().len(), 1);
+}
+
 /// A store with a session, what a user said about it, and a forgotten session.
 fn furnished(folder: &Path) {
     let mut store = open(folder);
@@ -143,7 +167,7 @@ fn furnished(folder: &Path) {
     add(&mut store, "forgotten", &["secret"]);
     let mut batch = store.begin().unwrap();
     batch.add_transcript("/t/s.jsonl", Agent::Pi).unwrap();
-    let labels = SessionLabels { name: Some("a name of mine".to_owned()), task: None };
+    let labels = SessionLabels { name: Some("a name of mine".to_owned()), ..SessionLabels::default() };
     batch.save_session_labels(KEY, &labels).unwrap();
     let note = HotMemoryRow { at: Timestamp::from_millis(5), text: "a note".to_owned(), is_note: true };
     batch.add_hot_memory(KEY, &note, 9).unwrap();
@@ -260,13 +284,13 @@ fn a_store_of_the_previous_schema_is_read_as_it_is_and_migrated_in_place_when_wr
     drop(reader);
     assert_eq!(triggers(folder.path()), 11);
     let mut store = open(folder.path());
-    assert_eq!(store.statistics().unwrap().schema, 17);
+    assert_eq!(store.statistics().unwrap().schema, 18);
     assert_eq!(store.session_labels(KEY).unwrap().name.as_deref(), Some("old"));
     assert!(store.verify().unwrap().is_empty());
     assert_eq!(triggers(folder.path()), 0);
     let mut batch = store.begin().unwrap();
     let gone = SessionKey { external_id: "gone", ..KEY };
-    batch.save_session_labels(gone, &SessionLabels { name: Some("back".into()), task: None }).unwrap();
+    batch.save_session_labels(gone, &SessionLabels { name: Some("back".into()), ..SessionLabels::default() }).unwrap();
     batch.commit().unwrap();
     assert_eq!(store.session_labels(gone).unwrap(), SessionLabels::default(), "it stays forgotten");
 }

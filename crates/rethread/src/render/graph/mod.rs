@@ -7,8 +7,8 @@ use std::fmt::Write;
 use rethread_engine::EntityGraph;
 use rethread_model::FactState;
 
-pub(crate) use layout::{EdgeLayout, GraphLayout, NODE_SIZE, NodeLayout, edge_label, graph_layout};
-use layout::{LABEL_WIDTH, edge_description, node_name};
+pub(crate) use layout::edge_label;
+use layout::{EdgeLayout, LABEL_WIDTH, NODE_SIZE, NodeLayout, edge_description, graph_layout, node_name};
 
 /// Colors for light and dark mode.
 const STYLE: &str = "\

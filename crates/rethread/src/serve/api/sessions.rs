@@ -11,8 +11,8 @@ use crate::failure::FailureKind;
 use crate::json::{ConversationDetailsJson, ConversationListJson, SimilarSessionsJson};
 use crate::serve::access::RouteAccess;
 use crate::serve::params::{
-    BoundedNumber, BoundedText, ChoiceParam, LogPosition, NamedChoice, ProjectParam, ResultLimit, optional_string,
-    scope,
+    BoundedList, BoundedNumber, BoundedText, ChoiceParam, LogPosition, NamedChoice, ProjectParam, ResultLimit,
+    optional_string, scope,
 };
 use crate::serve::route::{ApiResult, NoParams};
 use crate::serve::{ApiError, ApiResponse, Route, ServerState};
@@ -51,7 +51,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::with_body_for_session::<SessionChangeBody, ConversationDetailsJson<'_>>(
             Method::PATCH,
             one,
-            "Change name, alias, task, note or state of a session. All fields are checked before any is changed; \
+            "Change name, alias, task, note, pin, tags or state of a session. All fields are checked before any is changed; \
              missing fields stay unchanged.",
             change,
         )
@@ -176,9 +176,12 @@ fn session_response(engine: &Engine, id: SessionId, messages: u64, status: Statu
     ApiResponse::with_status(status, &ConversationDetailsJson::new(&found, &hand, log.as_ref()))
 }
 
+/// Tags of a request.
+type RequestedTags = BoundedList<BoundedText<1, 40>, 20>;
+
 /// Changes to a session.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SessionChangeBody {
     /// Name; "" restores the original.
     name: Option<BoundedText<0, 200>>,
@@ -189,6 +192,14 @@ struct SessionChangeBody {
     task: Option<BoundedText<0, 2_000>>,
     /// Note to keep for a day.
     note: Option<BoundedText<1, 2_000>>,
+    /// Whether the session is pinned.
+    pinned: Option<bool>,
+    /// Tags to add. A session can have 20.
+    #[serde(default)]
+    add_tags: RequestedTags,
+    /// Tags to remove, in any case.
+    #[serde(default)]
+    remove_tags: RequestedTags,
     /// Close the session: a `suspended` one resumes with its next prompt, an `ended` one starts over.
     state: Option<ChoiceParam<CloseAction>>,
 }
@@ -207,6 +218,9 @@ fn change(app: &ServerState, id: SessionId, params: SessionChangeBody) -> ApiRes
         alias: optional_string(params.alias),
         task: optional_string(params.task),
         note: optional_string(params.note),
+        pinned: params.pinned,
+        add_tags: strings(params.add_tags),
+        remove_tags: strings(params.remove_tags),
         close: params.state.map(|ChoiceParam(closing)| closing),
     };
     if change == SessionChange::default() {
@@ -214,6 +228,10 @@ fn change(app: &ServerState, id: SessionId, params: SessionChangeBody) -> ApiRes
     }
     app.engine.lifecycle().change(id, &change)?;
     session_response(&app.engine, id, DEFAULT_MESSAGES, StatusCode::OK)
+}
+
+fn strings(BoundedList(texts): RequestedTags) -> Vec<String> {
+    texts.into_iter().map(|BoundedText(text)| text).collect()
 }
 
 fn delete(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {

@@ -9,6 +9,7 @@ use rethread_model::clip;
 use super::super::components::{OneLine, PageContext, empty_state, non_blank, nothing_synced};
 use super::super::layout::{NavPage, WebPage};
 use super::super::links::{link, to_line};
+use super::super::viewer::Viewer;
 use super::{MemoryPageParams, views};
 use crate::failure::Failure;
 use crate::render::number;
@@ -26,7 +27,7 @@ const EXAMPLES: [&str; 5] = [
 ];
 
 /// The form for a question, and its answer.
-pub(in super::super) fn page(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+pub(in super::super) fn page(app: &Viewer<'_>, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
     let (question, project) = (params.query(), non_blank(params.project.as_ref()));
     let views = views(app, "/memory/ask", non_blank(params.q.as_ref()), project, "Ask a question")?;
     let body = html! {

@@ -1,15 +1,31 @@
 //! An error with its fixes, and a decision.
 
 use maud::{Markup, html};
-use rethread_engine::{Decision, FactSource, FileRule, Fix, KnownError};
+use rethread_engine::{Decision, FactSource, FileRule, Fix, FixChange, KnownError};
 use rethread_model::{FactState, Predicate, Trust};
 
 use super::super::components::{OneLine, PageContext, citations, count, project, reason};
 use super::super::links::{to_entity, to_line};
 use crate::render::{command_label, local_time, number};
+use crate::serve::{ApiError, ServerState};
+
+/// Edits of a fix that are shown.
+const MAX_CHANGES: usize = 4;
 
 /// An error with its fixes and failed attempts. `is_inside`: on the page of the session, which is then not named.
-pub(in super::super) fn error_card(context: PageContext<'_>, error: &KnownError, is_inside: bool) -> Markup {
+pub(in super::super) fn error_card(app: &ServerState, error: &KnownError, is_inside: bool) -> Result<Markup, ApiError> {
+    let context = PageContext::new(app);
+    let changes = error.fixes.fixes.iter().map(|fix| app.engine.facts().changes(fix));
+    let changes = changes.collect::<Result<Vec<_>, _>>()?;
+    Ok(error_with_changes(context, error, &changes, is_inside))
+}
+
+fn error_with_changes(
+    context: PageContext<'_>,
+    error: &KnownError,
+    changes: &[Vec<FixChange>],
+    is_inside: bool,
+) -> Markup {
     html! {
         article.error-known data-item {
             h3 { a href=(to_entity("error", &error.signature)) { (OneLine(&error.line)) } }
@@ -20,18 +36,18 @@ pub(in super::super) fn error_card(context: PageContext<'_>, error: &KnownError,
                     @else { " · last " (context.since(last.at)) " · " (project(last.project.as_deref())) }
                 }
             }
-            @if !error.fixes.fixes.is_empty() { ul.fixes { @for fix in &error.fixes.fixes { (fix_item(context, fix, is_inside)) } } }
+            @if !error.fixes.fixes.is_empty() { ul.fixes { @for (fix, changes) in error.fixes.fixes.iter().zip(changes) { (fix_item(context, fix, changes, is_inside)) } } }
             @if !error.fixes.failed_attempts.is_empty() {
                 details.more open[error.fixes.fixes.is_empty()] {
                     summary { (count(error.fixes.failed_attempts.len() as u64, "failed attempt")) }
-                    ul.fixes { @for fix in &error.fixes.failed_attempts { (fix_item(context, fix, is_inside)) } }
+                    ul.fixes { @for fix in &error.fixes.failed_attempts { (fix_item(context, fix, &[], is_inside)) } }
                 }
             }
         }
     }
 }
 
-fn fix_item(context: PageContext<'_>, fix: &Fix, is_inside: bool) -> Markup {
+fn fix_item(context: PageContext<'_>, fix: &Fix, changes: &[FixChange], is_inside: bool) -> Markup {
     let (word, class) = match fix.state {
         FactState::Confirmed => ("fixed it", "good"),
         FactState::Refuted => ("did not help", "bad"),
@@ -48,7 +64,43 @@ fn fix_item(context: PageContext<'_>, fix: &Fix, is_inside: bool) -> Markup {
                 @if is_inside { (source_lines(&fix.sources)) }
             }
             (reason(fix.reason.as_ref(), &fix.description))
+            (changes_of_fix(changes))
             @if !is_inside { (citations(context, &fix.sources)) }
+        }
+    }
+}
+
+/// The edits of a fix, as stored.
+fn changes_of_fix(changes: &[FixChange]) -> Markup {
+    let shown = &changes[..changes.len().min(MAX_CHANGES)];
+    html! {
+        @if !shown.is_empty() {
+            div.changes {
+                @for change in shown {
+                    p.change-path { (OneLine(&change.path)) }
+                    @match &change.text {
+                        Some(text) => { (diff(text)) }
+                        None => { p.dim { "written as a whole; its content is not stored" } }
+                    }
+                }
+                @if changes.len() > shown.len() { p.dim { "… and " (number((changes.len() - shown.len()) as u64)) " more changes" } }
+            }
+        }
+    }
+}
+
+/// Lines that begin with `+` or `-`, and `old → new` as a line of each.
+fn diff(text: &str) -> Markup {
+    html! {
+        pre.diff {
+            @for line in text.lines() {
+                @match (line.strip_prefix("+ "), line.strip_prefix("- "), line.split_once(" → ")) {
+                    (Some(new), ..) => { ins { "+ " (OneLine(new)) } }
+                    (_, Some(old), _) => { del { "- " (OneLine(old)) } }
+                    (_, _, Some((old, new))) => { del { "- " (OneLine(old)) } ins { "+ " (OneLine(new)) } }
+                    _ => { span { "  " (OneLine(line)) } }
+                }
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ use super::components::{
 };
 use super::layout::{NavPage, WebPage};
 use super::links::{link, to_entity};
+use super::viewer::Viewer;
 use crate::render::number;
 use crate::serve::{ApiError, ServerState};
 
@@ -105,7 +106,7 @@ fn page(
 }
 
 /// The newest items of each kind.
-pub(super) fn overview(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn overview(app: &Viewer<'_>, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
     let (engine, context) = (&app.engine, PageContext::new(app));
     let (scope, query) = (params.scope(), params.query().to_owned());
     let errors =
@@ -127,7 +128,7 @@ pub(super) fn overview(app: &ServerState, params: &MemoryPageParams) -> Result<W
             div.columns {
                 section {
                     h2 { a href=(to("/memory/errors")) { "Errors and fixes" } " " span.number { (number(errors.total as u64)) } }
-                    (error_list(context, &errors))
+                    (error_list(app, &errors)?)
                     @if errors.total > OVERVIEW_ITEMS { (link_to_all(&to("/memory/errors"), errors.total, "error")) }
                 }
                 div.stack {
@@ -154,19 +155,19 @@ pub(super) fn overview(app: &ServerState, params: &MemoryPageParams) -> Result<W
 }
 
 /// Errors with their fixes and failed attempts.
-pub(super) fn errors(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn errors(app: &Viewer<'_>, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
     let request = ErrorsRequest { query: params.query().to_owned(), scope: params.scope(), limit: PAGE_ITEMS };
     let report = app.engine.facts().errors(&request)?;
     let body = html! {
         @if report.errors.is_empty() { (nothing_found(params)) }
-        div.spread { (error_list(PageContext::new(app), &report)) }
+        div.spread { (error_list(app, &report)?) }
         (truncation_note(report.errors.len(), report.total))
     };
     page(app, "Errors and fixes", "/memory/errors", params, &body)
 }
 
 /// Decisions with their state.
-pub(super) fn decisions(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn decisions(app: &Viewer<'_>, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
     let is_all = non_blank(params.all.as_ref()).is_some();
     let request = DecisionRequest {
         query: params.query().to_owned(),
@@ -204,7 +205,7 @@ pub(super) fn decisions(app: &ServerState, params: &MemoryPageParams) -> Result<
 }
 
 /// Commands and recurring sequences by project.
-pub(super) fn workflows(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn workflows(app: &Viewer<'_>, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
     let mut found = app.engine.facts().workflows(&WorkflowRequest { scope: params.scope(), as_of: None })?;
     let query = params.query().to_lowercase();
     for one in &mut found {
@@ -234,11 +235,12 @@ fn truncation_note(shown: usize, all: usize) -> Markup {
     }
 }
 
-fn error_list(context: PageContext<'_>, report: &ErrorsReport) -> Markup {
-    html! {
-        @if report.errors.is_empty() { p.dim { "No errors yet." } }
-        @for one in &report.errors { (error_card(context, one, false)) }
-    }
+fn error_list(app: &ServerState, report: &ErrorsReport) -> Result<Markup, ApiError> {
+    let cards = report.errors.iter().map(|one| error_card(app, one, false)).collect::<Result<Vec<_>, _>>()?;
+    Ok(html! {
+        @if cards.is_empty() { p.dim { "No errors yet." } }
+        @for card in cards { (card) }
+    })
 }
 
 /// Entities by kind, as links to the graph.

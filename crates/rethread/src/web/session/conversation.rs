@@ -3,17 +3,22 @@
 use std::collections::HashMap;
 
 use maud::{Markup, html};
-use rethread_engine::SessionPage;
-use rethread_model::{Entry, EntryKind, Session, ToolKind, ToolOutcome, ToolStatus, ToolUse, clip};
+use rethread_engine::{EntryPage, SessionPage};
+use rethread_model::{Entry, EntryKind, Session, ToolKind, ToolOutcome, ToolStatus, ToolUse, clip, first_line};
 
 use super::super::components::{MultiLine, OneLine, PageContext, count};
-use super::super::links::link;
+use super::super::links::{to_line, to_session};
 use super::super::markdown::markdown;
 use super::{SessionPageParams, original, shown_range};
 use crate::render::{number, relative_path};
 
 /// Longest run of calls that is not folded into one line.
 const MAX_UNFOLDED_CALLS: usize = 5;
+/// Longer thinking and machine texts are folded to their first line.
+const MAX_MACHINE_BYTES: usize = 400;
+const MAX_MACHINE_LINES: usize = 4;
+/// Characters of that line.
+const FOLDED_CHARS: usize = 140;
 /// Characters of one message; the CLI shows the rest.
 const MAX_MESSAGE_CHARS: usize = 30_000;
 /// Characters of a call's arguments and of its output.
@@ -33,14 +38,11 @@ pub(super) fn conversation(context: PageContext<'_>, reading: &SessionPage, para
     };
     let (first, last) = shown_range(reading);
     html! {
-        @if page.has_earlier || params.shows_everything() {
+        @if page.has_earlier {
             nav.around aria-label="Earlier" {
-                @if page.has_earlier {
-                    @let before = first.to_string();
-                    a.plain href=(page_url(session, params, &[("from", Some("0"))])) { "First" }
-                    a.plain rel="prev" href=(page_url(session, params, &[("until", Some(&before))])) { "Earlier" }
-                }
-                @if params.shows_everything() { (view_switch(session, params)) }
+                @let before = first.to_string();
+                a.plain href=(params.link(session, &[("from", Some("0"))])) { "First" }
+                a.plain rel="prev" href=(params.link(session, &[("until", Some(&before))])) { "Earlier" }
             }
         }
         @if page.entries.is_empty() { p.dim { "No messages." } }
@@ -48,33 +50,46 @@ pub(super) fn conversation(context: PageContext<'_>, reading: &SessionPage, para
             @for (day, group) in by_day(context, groups(&page.entries)) {
                 @if let Some(day) = day { p.day { (day) } }
                 (reader.group(group))
+                @if params.is_focused() { (left_out(reading, &group[0])) }
             }
         }
         @if page.has_later {
             nav.around aria-label="Later" {
                 @let next = (last + 1).to_string();
-                a.plain rel="next" href=(page_url(session, params, &[("from", Some(&next))])) { "Later" }
-                a.plain href=(page_url(session, params, &[("last", Some("1"))])) { "Last" }
-                (view_switch(session, params))
+                a.plain rel="next" href=(params.link(session, &[("from", Some(&next))])) { "Later" }
+                a.plain href=(params.link(session, &[("last", Some("1"))])) { "Last" }
             }
         } @else {
-            p.end id="end" { span.dim { "End of the synced transcript." } (view_switch(session, params)) }
+            p.end id="end" { span.dim { "End of the synced transcript." } }
         }
     }
 }
 
-fn page_url(session: &Session, params: &SessionPageParams, query: &[(&str, Option<&str>)]) -> String {
-    let all = [("all", params.shows_everything().then_some("1"))];
-    link(&format!("/sessions/{}", session.id), &[query, &all].concat())
+/// Some entries without links to others, one of them marked.
+pub(super) fn excerpt(context: PageContext<'_>, session: &Session, page: &EntryPage, line: u64) -> Markup {
+    let reader = ConversationView {
+        context,
+        session,
+        cited: Some(line),
+        cited_entry: page.center_seq,
+        first_of_line: first_of_line(&page.entries),
+    };
+    html! {
+        div.entries { @for (day, group) in by_day(context, groups(&page.entries)) { @if let Some(day) = day { p.day { (day) } } (reader.group(group)) } }
+    }
 }
 
-/// The link that switches between the conversation and all entries.
-fn view_switch(session: &Session, params: &SessionPageParams) -> Markup {
-    let (rendered, everything) =
-        if params.shows_everything() { ("Show conversation only", None) } else { ("Show everything", Some("1")) };
+/// In the focused view: the calls between a prompt and its answer.
+fn left_out(reading: &SessionPage, entry: &Entry) -> Markup {
+    let of_prompt = reading.prompts.iter().find(|one| one.seq == entry.seq).filter(|one| one.tool_calls > 0);
     html! {
-        a.plain.quiet href=(link(&format!("/sessions/{}", session.id), &[("all", everything)]))
-            title="Thinking, machine text and abandoned branches" { (rendered) }
+        @if let Some(one) = of_prompt {
+            p.left-out {
+                (count(one.tool_calls, "call"))
+                @if one.tool_errors > 0 { ", " span.bad { (number(one.tool_errors)) " failed" } }
+                " · " a href=(to_line(reading.listed.session.id, one.line)) { "show" }
+            }
+        }
     }
 }
 
@@ -137,17 +152,24 @@ impl ConversationView<'_> {
         }
     }
 
-    /// A message: Markdown for the agent's, plain text otherwise.
+    /// A message: Markdown for the agent's, plain text otherwise. Thinking and long machine texts are folded.
     fn message(&self, entry: &Entry) -> Markup {
         let (who, class) = author(entry.kind);
         let text = clip(&entry.text, MAX_MESSAGE_CHARS);
         let is_cut = text.len() < entry.text.len();
+        let is_long = entry.text.len() > MAX_MACHINE_BYTES || entry.text.lines().count() > MAX_MACHINE_LINES;
+        let is_folded = class == "machine" && is_long && Some(entry.seq) != self.cited_entry;
         html! {
             article class={ "entry " (class) @if entry.is_abandoned { " left" } } id={ "e-" (entry.seq) } data-item {
                 (self.margin(entry))
                 div.body {
                     p.who { (who) @if entry.is_abandoned { " · abandoned branch" } }
-                    @if matches!(class, "agent" | "summary") { div.md { (markdown(&text)) } }
+                    @if is_folded {
+                        details.folded id={ "f-" (entry.seq) } {
+                            summary { (OneLine(clip(first_line(&entry.text), FOLDED_CHARS))) " " span.dim { (count(entry.text.lines().count() as u64, "line")) } }
+                            div.typed { (MultiLine(&text)) }
+                        }
+                    } @else if matches!(class, "agent" | "summary") { div.md { (markdown(&text)) } }
                     @else { div.typed { (MultiLine(&text)) } }
                     @if is_cut {
                         p.dim { "Truncated. Run " code { "rethread show " (self.session.citation(entry.location.line)) " --full" } " for the full text. " (original::text_link(self.context, self.session, entry)) }
@@ -163,7 +185,7 @@ impl ConversationView<'_> {
         html! {
             div.margin {
                 (self.anchor(entry))
-                a.line href={ "#L" (line) } aria-label={ "Line " (line) } { (line) }
+                a.line href={ (to_session(self.session.id)) "?line=" (line) "#L" (line) } aria-label={ "Link to line " (line) } { (line) }
                 (self.context.time_of_day(entry.at))
             }
         }
@@ -215,7 +237,7 @@ impl ConversationView<'_> {
         html! {
             dl {
                 dt { "Line" }
-                dd { a href={ "#L" (line) } { (line) } " " (self.context.time_of_day(entry.at)) }
+                dd { a href={ (to_session(self.session.id)) "?line=" (line) "#L" (line) } { (line) } " " (self.context.time_of_day(entry.at)) }
                 @if let Some(body) = &tool.body {
                     dt { @if tool.kind == Some(ToolKind::Command) { "Command" } @else { "Change" } }
                     dd { pre { code { (MultiLine(clip(body, MAX_DETAIL_CHARS))) } } }
@@ -273,7 +295,7 @@ fn outcome_label(outcome: Option<&ToolOutcome>) -> (&'static str, String) {
     }
 }
 
-fn author(speech: EntryKind) -> (&'static str, &'static str) {
+pub(super) fn author(speech: EntryKind) -> (&'static str, &'static str) {
     match speech {
         EntryKind::Prompt => ("You", "prompt"),
         EntryKind::Answer => ("You (answer)", "prompt"),

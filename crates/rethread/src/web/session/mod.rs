@@ -1,7 +1,12 @@
 //! The session page: the conversation, with a sidebar about the whole session.
 
+mod chat;
 mod conversation;
+mod find;
+mod header;
 mod original;
+mod preview;
+mod rail;
 mod sidebar;
 
 use maud::{Markup, html};
@@ -10,12 +15,12 @@ use rethread_engine::{EntryRange, EpisodePrompt, SessionPage, SessionPageRequest
 use rethread_model::{Session, SessionId, SessionKind, SessionState};
 use serde::Deserialize;
 
-use super::board::short_model;
-use super::components::{self, OneLine, PageContext, count, non_blank, session_link};
+use super::components::{OneLine, PageContext, non_blank};
 use super::layout::{NavPage, WebPage};
 use super::links::link;
-use crate::render::{number, session_label, time_range};
-use crate::serve::{ApiError, ServerState};
+use super::viewer::Viewer;
+use crate::render::{number, session_label};
+use crate::serve::ApiError;
 
 /// Most prompts listed; beyond that, those nearest to the shown entries.
 const MAX_PROMPTS: usize = 80;
@@ -23,8 +28,8 @@ const MAX_PROMPTS: usize = 80;
 /// Most sessions listed as similar work.
 const MAX_SIMILAR: usize = 5;
 
-/// Longer names get a smaller heading.
-const LONG_NAME_CHARS: usize = 60;
+/// The view that shows only prompts and final answers.
+const FOCUSED: &str = "focused";
 
 /// Query parameters of the session page.
 #[derive(Debug, Default, Deserialize)]
@@ -39,6 +44,10 @@ pub(super) struct SessionPageParams {
     last: Option<String>,
     /// Also show thinking, machine text and abandoned branches.
     all: Option<String>,
+    /// `focused` shows only prompts and final answers.
+    view: Option<String>,
+    /// Words to find in the session.
+    find: Option<String>,
 }
 
 impl SessionPageParams {
@@ -61,61 +70,56 @@ impl SessionPageParams {
     fn shows_everything(&self) -> bool {
         non_blank(self.all.as_ref()).is_some()
     }
+
+    fn is_focused(&self) -> bool {
+        non_blank(self.view.as_ref()) == Some(FOCUSED)
+    }
+
+    /// A page of the session in the same view.
+    fn link(&self, session: &Session, query: &[(&str, Option<&str>)]) -> String {
+        let kept = [
+            ("all", self.shows_everything().then_some("1")),
+            ("view", self.is_focused().then_some(FOCUSED)),
+            ("find", non_blank(self.find.as_ref())),
+        ];
+        link(&format!("/sessions/{}", session.id), &[query, &kept].concat())
+    }
 }
 
-pub(super) fn page(app: &ServerState, id: SessionId, params: &SessionPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn page(app: &Viewer<'_>, id: SessionId, params: &SessionPageParams) -> Result<WebPage, ApiError> {
     let state = app.engine.sessions().resolve(&id.to_string())?.state;
     let range = params.position(state);
-    let request = SessionPageRequest { range, include_all: params.shows_everything() };
+    let request = SessionPageRequest { range, include_all: params.shows_everything(), is_focused: params.is_focused() };
     let reading = app.engine.sessions().page(id, request)?;
     let similar = app.engine.search().similar(id, MAX_SIMILAR)?;
     let context = PageContext::new(app);
     let session = &reading.listed.session;
     let title = session_label(session);
+    let opens_at_end = range == EntryRange::Last && reading.page.has_earlier;
     let body = html! {
-        (heading(context, &reading))
-        div.session {
-            section.talk aria-label="Conversation" data-opens-at-end[range == EntryRange::Last && reading.page.has_earlier] {
-                (conversation::conversation(context, &reading, params))
-            }
-            div.side {
-                (prompts(context, &reading, params))
-                (sidebar::sidebar(context, &reading, &similar))
+        div.reader {
+            (rail::rail(app, context, session)?)
+            div.reading {
+                (header::header(context, &reading, params, app.may_write))
+                (find::found(app, session, params)?)
+                div.session {
+                    section.talk id="talk" aria-label="Conversation" data-opens-at-end[opens_at_end] {
+                        (conversation::conversation(context, &reading, params))
+                        (chat::chat(app, session))
+                    }
+                    div.side {
+                        (prompts(context, &reading, params))
+                        (sidebar::sidebar(app, &reading, &similar)?)
+                    }
+                }
             }
         }
     };
     Ok(WebPage::new(title, NavPage::Other, body).live_for_session(id))
 }
 
-fn heading(context: PageContext<'_>, reading: &SessionPage) -> Markup {
-    let session = &reading.listed.session;
-    let counts = session.counts;
-    html! {
-        header.session-head {
-            p.trail {
-                a href="/" { "Board" } span aria-hidden="true" { "/" }
-                @if let Some(project) = session.project.as_deref().or(session.cwd.as_deref()) {
-                    a href=(link("/", &[("project", Some(project))])) { (components::project(Some(project))) }
-                } @else { (components::project(None)) }
-                @if let Some(parent) = &reading.parent { span aria-hidden="true" { "/" } (session_link(parent)) }
-            }
-            @let name = session_label(session);
-            h1.long[name.chars().count() > LONG_NAME_CHARS] { (OneLine(&name)) }
-            p.about {
-                (components::state(reading.listed.state))
-                @if let Some((status, _)) = &reading.listed.live { span { (status.as_str()) } }
-                span { (session.agent.as_str()) @if session.kind == SessionKind::Child { ", sub-agent" } @else if reading.parent.is_some() { ", fork" } }
-                @if let Some(branch) = &session.branch { span.branch { (OneLine(branch)) } }
-                @if let Some(model) = &session.model { span { (OneLine(short_model(model))) } }
-                span { (time_range(session.started_at, session.last_activity_at, context.zone)) }
-                span { (count(counts.prompts, "prompt")) ", " (count(counts.tool_calls, "call")) }
-                @if counts.tool_errors > 0 { span.bad { (number(counts.tool_errors)) " failed" } }
-                (components::cost(&reading.usage))
-            }
-            p.jump { a.plain href="#about" { "Summary, files and cost" } }
-        }
-    }
-}
+pub(super) use chat::new_thread_button;
+pub(super) use preview::page as preview;
 
 /// The list of prompts, as links.
 fn prompts(context: PageContext<'_>, reading: &SessionPage, params: &SessionPageParams) -> Markup {
@@ -152,8 +156,7 @@ fn nearby_prompts(prompts: &[EpisodePrompt], first: u64) -> &[EpisodePrompt] {
 
 /// A link to a prompt: within the page if it is shown.
 fn prompt_link(session: &Session, one: &EpisodePrompt, is_here: bool, params: &SessionPageParams) -> String {
-    let all = params.shows_everything().then_some("1");
     let line = one.line.to_string();
-    let page = link(&format!("/sessions/{}", session.id), &[("line", Some(&line)), ("all", all)]);
+    let page = params.link(session, &[("line", Some(&line))]);
     if is_here { format!("#L{line}") } else { format!("{page}#L{line}") }
 }

@@ -2,14 +2,15 @@
 
 use maud::{Markup, html};
 use rethread_engine::{InjectionRow, SessionPage, SimilarWork};
-use rethread_model::{Agent, Predicate, clip};
+use rethread_model::{Predicate, clip};
 use serde_json::Value;
 
-use super::super::components::{MultiLine, OneLine, PageContext, command, count, project};
+use super::super::components::{MultiLine, OneLine, PageContext, count, project};
 use super::super::links::{to_entity, to_line, to_session};
 use super::super::markdown::markdown;
 use super::super::memory;
-use crate::render::{number, resume_command, rough_cost, session_label, short_number};
+use crate::render::{number, rough_cost, session_label, short_number};
+use crate::serve::{ApiError, ServerState};
 
 /// Most files, errors and other items shown per section.
 const MAX_ITEMS: usize = 40;
@@ -17,16 +18,18 @@ const MAX_ITEMS: usize = 40;
 const MAX_INJECTION_CHARS: usize = 6_000;
 
 /// The sidebar.
-pub(super) fn sidebar(context: PageContext<'_>, reading: &SessionPage, similar: &[SimilarWork]) -> Markup {
-    html! {
+pub(super) fn sidebar(app: &ServerState, reading: &SessionPage, similar: &[SimilarWork]) -> Result<Markup, ApiError> {
+    let context = PageContext::new(app);
+    let errors = reading.errors.iter().take(MAX_ITEMS).map(|error| memory::error_card(app, error, true));
+    let errors = errors.collect::<Result<Vec<_>, _>>()?;
+    Ok(html! {
         aside.about-session id="about" aria-label="About this session" {
             (card(context, reading))
-            (continue_commands(reading))
             (usage(reading))
             (files(reading))
             @if !reading.errors.is_empty() {
                 section { (section_title("Errors", reading.errors.len()))
-                    @for error in reading.errors.iter().take(MAX_ITEMS) { (memory::error_card(context, error, true)) } }
+                    @for error in errors { (error) } }
             }
             @if !reading.decisions.is_empty() {
                 section { (section_title("Decisions", reading.decisions.len()))
@@ -37,7 +40,7 @@ pub(super) fn sidebar(context: PageContext<'_>, reading: &SessionPage, similar: 
             (similar_work(context, similar))
             (injections(context, reading))
         }
-    }
+    })
 }
 
 fn section_title(text: &str, many: usize) -> Markup {
@@ -65,19 +68,6 @@ fn card(context: PageContext<'_>, reading: &SessionPage) -> Markup {
                 }
                 @if card.is_outdated { "; the session has continued since" }
             }
-        }
-    }
-}
-
-fn continue_commands(reading: &SessionPage) -> Markup {
-    let session = &reading.listed.session;
-    html! {
-        section {
-            h2 { "Continue" }
-            @if let Some(text) = resume_command(session) { p { (command(&text)) } }
-            @if session.agent == Agent::Native { p { (command(&format!("rethread thread send {} 'continue'", session.id))) } }
-            p { (command(&format!("rethread handoff {}", session.id))) }
-            p.dim { "Reference in a prompt: " code { "@@" (OneLine(session.alias.clone().unwrap_or_else(|| session.id.to_string()))) } }
         }
     }
 }

@@ -1,23 +1,29 @@
 //! The usage page: the agents' tokens and cost by day, agent, model and project, and Rethread's own model spending.
 
-use jiff::civil::Date;
+mod chart;
+mod export;
+mod hours;
+mod sessions;
+
 use maud::{Markup, html};
 use rethread_engine::{
-    OwnUsage, PRICES_AS_OF, SessionScope, SessionTypeReduction, UsageGroup, UsageGrouping, UsageReport, UsageRequest,
+    OwnUsage, PRICES_AS_OF, SessionScope, SessionTypeReduction, UsageDetails, UsageGrouping, UsageReport, UsageRequest,
     UsageTotals,
 };
-use rethread_model::Timestamp;
 use serde::Deserialize;
 
 use super::board::parse_agent;
-use super::chart::{ChartColumn, bar, bars, columns};
+use super::chart::{bar, bars};
 use super::components::{OneLine, count, headings, non_blank, nothing_synced, project_choices, select_field};
 use super::layout::{NavPage, WebPage};
+use super::links::link;
+use super::viewer::Viewer;
 use crate::render::{
-    UsageMeasure, budget_limits, ledger_cost, money, number, reduction_percent, rough_cost, short_number, usage_bars,
-    usage_measure,
+    budget_limits, ledger_cost, money, number, reduction_percent, rough_cost, short_number, usage_bars,
 };
 use crate::serve::{ApiError, ServerState};
+
+pub(super) use export::export;
 
 /// Choices of the time filter.
 const TIME_CHOICES: [(&str, &str); 5] = [
@@ -30,8 +36,8 @@ const TIME_CHOICES: [(&str, &str); 5] = [
 const DEFAULT_SINCE: &str = "30d";
 /// The time filter that excludes nothing.
 const ALL_TIME: &str = "all";
-/// Most days drawn as days; a longer range is drawn as months.
-const MAX_DAY_COLUMNS: usize = 92;
+/// Sessions in the list of the most expensive ones.
+const MAX_SESSIONS: usize = 12;
 
 /// Query parameters of the usage page.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -46,11 +52,16 @@ impl UsagePageParams {
         non_blank(self.since.as_ref()).unwrap_or(DEFAULT_SINCE)
     }
 
-    fn request(&self, group_by: UsageGrouping) -> Result<UsageRequest, ApiError> {
+    fn link_to_export(&self) -> String {
+        let (project, agent) = (non_blank(self.project.as_ref()), non_blank(self.agent.as_ref()));
+        link("/usage/export.csv", &[("since", Some(self.since())), ("project", project), ("agent", agent)])
+    }
+
+    fn request(&self) -> Result<UsageRequest, ApiError> {
         let project = non_blank(self.project.as_ref());
         Ok(UsageRequest {
             scope: project.map_or(SessionScope::AllProjects, |path| SessionScope::Project(path.to_owned())),
-            group_by,
+            group_by: UsageGrouping::Day,
             agent: parse_agent(self.agent.as_ref())?,
             since: Some(self.since()).filter(|since| *since != ALL_TIME).map(str::to_owned),
             until: None,
@@ -58,39 +69,45 @@ impl UsagePageParams {
     }
 }
 
-pub(super) fn page(app: &ServerState, params: &UsagePageParams) -> Result<WebPage, ApiError> {
-    let mut params = params.clone();
-    let mut days = app.engine.reports().usage(&params.request(UsageGrouping::Day)?)?;
-    // The user did not choose the default period, so it must not hide what there is.
-    let is_widened = days.groups.is_empty() && non_blank(params.since.as_ref()).is_none();
-    if is_widened {
-        params.since = Some(ALL_TIME.to_owned());
-        days = app.engine.reports().usage(&params.request(UsageGrouping::Day)?)?;
-    }
-    let params = &params;
-    let of = |by| Ok::<_, ApiError>((by, app.engine.reports().usage(&params.request(by)?)?));
-    let others = [of(UsageGrouping::Agent)?, of(UsageGrouping::Model)?, of(UsageGrouping::Project)?];
+pub(super) fn page(app: &Viewer<'_>, params: &UsagePageParams) -> Result<WebPage, ApiError> {
+    let (params, details, is_widened) = read(app, params)?;
     let is_new = app.engine.sessions().projects()?.is_empty();
+    let report = &details.report;
     let body = html! {
         h1.sr { "Usage" }
         @if is_new { (nothing_synced()) }
         @else {
-            (filters(app, params)?)
-            (totals(&days))
-            @if days.groups.is_empty() { p.dim { "No tokens used in this period." } }
+            (filters(app, &params)?)
+            (totals(report))
+            @if report.groups.is_empty() { p.dim { "No tokens used in this period." } }
             @else {
                 @if is_widened { p.dim { "No tokens used in the last month: showing all time." } }
-                @let range = date_range(app, &days);
-                (columns(&format!("{} by {}", measure_label(&days), if is_by_month(range) { "month" } else { "day" }), &usage_columns(range, &days)))
-                div.spread.three {
-                    @for (by, report) in &others { section { (bars(&format!("By {}", by.as_str()), &usage_bars(report, *by))) } }
+                (chart::by_day(app, &details))
+                p.more { a.plain href=(params.link_to_export()) download { "Download as CSV" } }
+                div.columns.usage-more { (sessions::top(&details)) (hours::activity(&details)) }
+                div.spread.three.usage-more {
+                    @for (by, groups) in details.groups.iter().filter(|(by, _)| *by != UsageGrouping::Day) {
+                        section { (bars(&format!("By {}", by.as_str()), &usage_bars(&UsageReport { groups: groups.clone(), ..report.clone() }, *by))) }
+                    }
                 }
-                (footnotes(&days.total))
+                (footnotes(&report.total))
             }
-            div.columns.two { (own_usage(&days.own)) (compression(&days.reductions)) }
+            div.columns.two { (own_usage(&report.own)) (compression(&report.reductions)) }
         }
     };
     Ok(WebPage::new("Usage", NavPage::Usage, body))
+}
+
+/// The usage of the chosen period; of all time if the user chose none and there is nothing in the default one.
+fn read(app: &ServerState, params: &UsagePageParams) -> Result<(UsagePageParams, UsageDetails, bool), ApiError> {
+    let reports = app.engine.reports();
+    let details = reports.usage_details(&params.request()?, MAX_SESSIONS)?;
+    if !details.report.groups.is_empty() || non_blank(params.since.as_ref()).is_some() {
+        return Ok((params.clone(), details, false));
+    }
+    let wide = UsagePageParams { since: Some(ALL_TIME.to_owned()), ..params.clone() };
+    let details = reports.usage_details(&wide.request()?, MAX_SESSIONS)?;
+    Ok((wide, details, true))
 }
 
 fn filters(app: &ServerState, params: &UsagePageParams) -> Result<Markup, ApiError> {
@@ -124,66 +141,6 @@ fn totals(report: &UsageReport) -> Markup {
         ("Cache writes", short_number(tokens.cache_write)),
     ];
     html! { dl.totals { @for (name, value) in all { div { dt { (name) } dd { (value) } } } } }
-}
-
-fn measure_label(report: &UsageReport) -> &'static str {
-    match usage_measure(report) {
-        UsageMeasure::Cost => "Cost",
-        UsageMeasure::Tokens => "Tokens",
-    }
-}
-
-fn is_by_month(days: Option<(Date, Date)>) -> bool {
-    days.is_some_and(|(first, last)| first.until(last).map_or(0, |span| span.get_days()) as usize >= MAX_DAY_COLUMNS)
-}
-
-/// First and last day of the chart: the chosen period, or the days with usage.
-fn date_range(app: &ServerState, report: &UsageReport) -> Option<(Date, Date)> {
-    let civil = |at: Timestamp| {
-        let at = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
-        Some(at.to_zoned(app.engine.time_zone().clone()).date())
-    };
-    let day = |group: &UsageGroup| group.key.as_deref()?.parse::<Date>().ok();
-    let days: Vec<Date> = report.groups.iter().filter_map(day).collect();
-    let (first, last) = (*days.first()?, *days.last()?);
-    Some((report.from.and_then(civil).unwrap_or(first), civil(app.engine.now()).map_or(last, |today| today.max(last))))
-}
-
-/// Usage per day or month, without gaps.
-fn usage_columns(range: Option<(Date, Date)>, report: &UsageReport) -> Vec<ChartColumn> {
-    let Some((first, last)) = range else { return Vec::new() };
-    let by_month = is_by_month(range);
-    let name =
-        |day: Date| if by_month { day.strftime("%b %Y").to_string() } else { day.strftime("%-d %b").to_string() };
-    let mut all: Vec<(String, UsageTotals)> = Vec::new();
-    for day in first.series(jiff::Span::new().days(1)).take_while(|day| *day <= last) {
-        let name = name(day);
-        if all.last().is_none_or(|(last, _)| *last != name) {
-            all.push((name, UsageTotals::default()));
-        }
-        let key = day.to_string();
-        let group = report.groups.iter().find(|group| group.key.as_deref() == Some(key.as_str()));
-        if let (Some(group), Some((_, used))) = (group, all.last_mut()) {
-            used.add(&group.totals);
-        }
-    }
-    let measure = usage_measure(report);
-    let amount = |used: &UsageTotals| match measure {
-        UsageMeasure::Cost => used.cost().map_or(0, rethread_engine::NanoUsd::get),
-        UsageMeasure::Tokens => used.tokens.total(),
-    };
-    let largest = all.iter().map(|(_, used)| amount(used)).max().unwrap_or(0).max(1) as f64;
-    let value = |used: &UsageTotals| match (measure, used.messages) {
-        (_, 0) => "none".to_owned(),
-        (UsageMeasure::Cost, _) => rough_cost(used),
-        (UsageMeasure::Tokens, _) => short_number(used.tokens.total()),
-    };
-    let column = |(label, used): (String, UsageTotals)| ChartColumn {
-        label,
-        value: value(&used),
-        share: amount(&used) as f64 / largest,
-    };
-    all.into_iter().map(column).collect()
 }
 
 /// Where the costs come from, and which tokens have no price.

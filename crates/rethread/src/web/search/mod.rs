@@ -9,10 +9,11 @@ use serde::Deserialize;
 
 use super::board::parse_agent;
 use super::components::{
-    OneLine, PageContext, empty_state, non_blank, nothing_synced, project, project_choices, select_field,
+    OneLine, PageContext, day_field, empty_state, non_blank, nothing_synced, project, project_choices, select_field,
 };
 use super::layout::{NavPage, WebPage};
 use super::links::{link, to_line, to_session};
+use super::viewer::Viewer;
 use crate::render::{number, search_summary, session_label};
 use crate::serve::{ApiError, ServerState};
 
@@ -29,6 +30,9 @@ pub(super) struct SearchPageParams {
     agent: Option<String>,
     project: Option<String>,
     since: Option<String>,
+    until: Option<String>,
+    /// A span that ends now. A first day, in `since`, is preferred.
+    when: Option<String>,
     more: Option<String>,
 }
 
@@ -49,7 +53,7 @@ const SYNTAX_EXAMPLES: [(&str, &str); 6] = [
 /// The empty result.
 const NO_MATCHES: &str = "No matches. Try fewer or other words, or remove filters.";
 
-pub(super) fn page(app: &ServerState, params: &SearchPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn page(app: &Viewer<'_>, params: &SearchPageParams) -> Result<WebPage, ApiError> {
     let text = non_blank(params.q.as_ref()).unwrap_or_default().to_owned();
     let report = if text.is_empty() && !params.has_filter() {
         None
@@ -66,6 +70,7 @@ pub(super) fn page(app: &ServerState, params: &SearchPageParams) -> Result<WebPa
                     Some(report) => { (results(app, params, report)?) }
                 }
             }
+            aside.preview-pane.script-only aria-label="Preview" tabindex="0" data-preview-pane {}
         }
     };
     let title = if text.is_empty() { "Search".to_owned() } else { format!("{text} · Search") };
@@ -74,7 +79,9 @@ pub(super) fn page(app: &ServerState, params: &SearchPageParams) -> Result<WebPa
 
 impl SearchPageParams {
     fn has_filter(&self) -> bool {
-        [&self.kind, &self.agent, &self.project, &self.since].iter().any(|value| non_blank(value.as_ref()).is_some())
+        [&self.kind, &self.agent, &self.project, &self.since, &self.until, &self.when]
+            .iter()
+            .any(|value| non_blank(value.as_ref()).is_some())
     }
 
     /// Searches by words only: typing must not cause model calls, and a GET never writes.
@@ -86,7 +93,8 @@ impl SearchPageParams {
             scope: project.map_or(SessionScope::AllProjects, |path| SessionScope::Project(path.to_owned())),
             agent: parse_agent(self.agent.as_ref())?,
             kinds: kind.map_err(|error| ApiError::bad_request(error.to_string()))?.into_iter().collect(),
-            since: non_blank(self.since.as_ref()).map(str::to_owned),
+            since: non_blank(self.since.as_ref()).or(non_blank(self.when.as_ref())).map(str::to_owned),
+            until: non_blank(self.until.as_ref()).map(str::to_owned),
             limit: if non_blank(self.more.as_ref()).is_some() { MAX_HITS } else { DEFAULT_HITS },
             read_only: true,
             ..SearchRequest::default()
@@ -94,12 +102,18 @@ impl SearchPageParams {
     }
 
     fn link_to_more(&self) -> String {
-        let [q, kind, agent, project, since] =
-            [&self.q, &self.kind, &self.agent, &self.project, &self.since].map(|value| non_blank(value.as_ref()));
-        link(
-            "/search",
-            &[("q", q), ("kind", kind), ("agent", agent), ("project", project), ("since", since), ("more", Some("1"))],
-        )
+        let of = |value: &'_ Option<String>| non_blank(value.as_ref()).map(str::to_owned);
+        let values = [
+            ("q", of(&self.q)),
+            ("kind", of(&self.kind)),
+            ("agent", of(&self.agent)),
+            ("project", of(&self.project)),
+            ("since", of(&self.since)),
+            ("until", of(&self.until)),
+            ("when", of(&self.when)),
+            ("more", Some("1".to_owned())),
+        ];
+        link("/search", &values.each_ref().map(|(name, value)| (*name, value.as_deref())))
     }
 }
 
@@ -123,7 +137,9 @@ fn form(app: &ServerState, params: &SearchPageParams, text: &str) -> Result<Mark
                 (select_field("kind", "Kind", non_blank(params.kind.as_ref()), &kinds))
                 (select_field("agent", "Agent", non_blank(params.agent.as_ref()), &agents))
                 (select_field("project", "Project", non_blank(params.project.as_ref()), &projects))
-                (select_field("since", "Time", non_blank(params.since.as_ref()), &times))
+                (select_field("when", "Time", non_blank(params.when.as_ref()), &times))
+                (day_field("since", "From", params.since.as_ref()))
+                (day_field("until", "To", params.until.as_ref()))
                 button.plain.no-script { "Search" }
             }
         }
@@ -133,6 +149,11 @@ fn form(app: &ServerState, params: &SearchPageParams, text: &str) -> Result<Mark
 /// The search syntax help.
 fn syntax_help() -> Markup {
     html! {
+        section.recent id="recent" hidden {
+            h2 { "Recent searches" }
+            ul {}
+            button.plain.quiet type="button" data-clear-recent { "Clear" }
+        }
         div.ways {
             h2 { "Search syntax" }
             dl {
@@ -160,33 +181,42 @@ fn results(app: &ServerState, params: &SearchPageParams, report: &SearchReport) 
         p.dim.sum role="status" { (search_summary(report)) }
         @if let Some(notice) = &report.notice { p.dim { (OneLine(notice)) } }
         @if let Some(degraded) = &report.degraded { p.careful { (OneLine(degraded)) } }
-        ol.hits { @for found in &report.hits { (hit(context, found)) } }
+        @for group in by_session(&report.hits) { (hit_group(context, &group)) }
         @if is_more && report.hits.len() == DEFAULT_HITS { p.more { a.plain href=(params.link_to_more()) { "Show up to " (number(MAX_HITS as u64)) } } }
     })
 }
 
-fn hit(context: PageContext<'_>, found: &HitWithExchange) -> Markup {
-    let (hit, session) = (&found.hit, &found.hit.session);
-    let line = hit.entry.location.line;
-    let outcome = hit.entry.tool.as_ref().and_then(|tool| tool.outcome.as_ref());
-    let is_failed = outcome.is_some_and(|outcome| outcome.status == ToolStatus::Error);
+/// The hits of each session, the session of the best hit first.
+fn by_session(hits: &[HitWithExchange]) -> Vec<Vec<&HitWithExchange>> {
+    let mut groups: Vec<Vec<&HitWithExchange>> = Vec::new();
+    for found in hits {
+        match groups.iter_mut().find(|group| group[0].hit.session.id == found.hit.session.id) {
+            Some(group) => group.push(found),
+            None => groups.push(vec![found]),
+        }
+    }
+    groups
+}
+
+fn hit_group(context: PageContext<'_>, group: &[&HitWithExchange]) -> Markup {
+    let best = &group[0].hit;
+    let session = &best.session;
     html! {
-        li.hit id={ "hit-" (session.id) "-" (hit.entry.seq) } data-item {
-            p.head {
-                a href=(to_line(session.id, line)) { (OneLine(session_label(session))) }
-                (context.ago(hit.entry.at))
+        article.hit-group id={ "g-" (session.id) } {
+            div.head {
+                h3 { a href=(to_line(session.id, best.entry.location.line)) { (OneLine(session_label(session))) } }
+                (context.ago(best.entry.at))
             }
-            p.snippet { (highlight(&hit.snippet.text, &hit.snippet.matches)) }
             p.about {
-                span.badge.bad[is_failed] { (hit.kind.as_str()) @if is_failed { ", failed" } }
                 span { (session.agent.as_str()) }
                 span { (project(session.project.as_deref().or(session.cwd.as_deref()))) }
-                span { "line " (number(line)) }
+                @if group.len() > 1 { span { (number(group.len() as u64)) " hits" } }
             }
-            @if !hit.also_in.is_empty() {
+            ol.hits { @for found in group { (hit(found)) } }
+            @if !best.also_in.is_empty() {
                 p.about.dim {
                     "also in "
-                    @for (at, other) in hit.also_in.iter().enumerate() {
+                    @for (at, other) in best.also_in.iter().enumerate() {
                         @if at > 0 { ", " }
                         a href=(to_session(other.id)) { (OneLine(session_label(other))) }
                     }
@@ -196,8 +226,24 @@ fn hit(context: PageContext<'_>, found: &HitWithExchange) -> Markup {
     }
 }
 
+fn hit(found: &HitWithExchange) -> Markup {
+    let (hit, session) = (&found.hit, &found.hit.session);
+    let line = hit.entry.location.line;
+    let outcome = hit.entry.tool.as_ref().and_then(|tool| tool.outcome.as_ref());
+    let is_failed = outcome.is_some_and(|outcome| outcome.status == ToolStatus::Error);
+    html! {
+        li.hit id={ "hit-" (session.id) "-" (hit.entry.seq) } data-item {
+            a href=(to_line(session.id, line)) data-preview={ (to_session(session.id)) "/preview?line=" (line) } {
+                span.badge.bad[is_failed] { (hit.kind.as_str()) @if is_failed { ", failed" } }
+                span.snippet { (highlight(&hit.snippet.text, &hit.snippet.matches)) }
+                span.line title="line" { (number(line)) }
+            }
+        }
+    }
+}
+
 /// A text with its matches highlighted.
-fn highlight(text: &str, matches: &[Range<usize>]) -> Markup {
+pub(super) fn highlight(text: &str, matches: &[Range<usize>]) -> Markup {
     let mut at = 0;
     let mut pieces = Vec::new();
     for range in matches {

@@ -1,5 +1,7 @@
 //! The graph page: an entity with its neighbors, drawn as SVG and listed as text.
 
+mod columns;
+
 use maud::{Markup, html};
 use rethread_engine::{
     EntityFacts, EntityGraph, FactRow, FactSource, FactsReport, FactsRequest, GraphEdge, GraphItem, SessionScope,
@@ -11,13 +13,19 @@ use super::components::{OneLine, PageContext, citation, count, empty_state, non_
 use super::layout::{NavPage, WebPage};
 use super::links::{link, to_entity, to_line, to_session};
 use super::memory::{entity_list, views};
-use crate::render::{EdgeLayout, GraphLayout, NODE_SIZE, NodeLayout, edge_label, graph_layout, number};
-use crate::serve::{ApiError, ServerState};
+use super::viewer::Viewer;
+use crate::render::{edge_label, number, truncate_to_width};
+use crate::serve::ApiError;
+use columns::{NODE, PlacedNode, column_graph};
 
 /// Facts shown for an entity.
 const MAX_FACTS: usize = 40;
 /// Entities of each kind when no entity is given.
 const ENTITIES_PER_KIND: usize = 24;
+
+/// Characters of a name, and of a relation, that fit into a node.
+const NAME_WIDTH: usize = 30;
+const RELATION_WIDTH: usize = 34;
 
 /// Longer names get a smaller heading.
 const LONG_NAME_CHARS: usize = 60;
@@ -31,7 +39,7 @@ pub(super) struct GraphPageParams {
 }
 
 /// The graph around an entity, or the list of entities.
-pub(super) fn page(app: &ServerState, params: &GraphPageParams) -> Result<WebPage, ApiError> {
+pub(super) fn page(app: &Viewer<'_>, params: &GraphPageParams) -> Result<WebPage, ApiError> {
     let (of, project) = (non_blank(params.of.as_ref()), non_blank(params.project.as_ref()));
     let kind = non_blank(params.kind.as_ref()).map(|name| {
         EntityKind::from_stored(name).ok_or_else(|| ApiError::bad_request(format!("unknown kind {name:?}")))
@@ -101,56 +109,54 @@ fn heading(context: PageContext<'_>, entity: &EntityFacts, graph: &EntityGraph) 
     }
 }
 
-/// The drawing. Its nodes are links, and everything in it is also listed as text below, for keyboards and screen
-/// readers.
+/// The drawing. Its nodes are links, and everything in it is also listed as text below, for keyboards, screen readers and
+/// narrow screens.
 fn drawing_svg(graph: &EntityGraph) -> Markup {
-    let GraphLayout { half_size: half, nodes, edges } = graph_layout(graph);
-    let frame = format!("{:.0} {:.0} {:.0} {:.0}", -half.0, -half.1, half.0 * 2.0, half.1 * 2.0);
+    let drawn = column_graph(graph);
+    let (width, height) = (format!("{:.0}", drawn.size.0), format!("{:.0}", drawn.size.1));
     html! {
-        @if !edges.is_empty() {
+        @if !graph.edges.is_empty() {
             div.zoom role="group" aria-label="Zoom" {
                 button.plain data-zoom="1.25" { "Zoom in" }
                 button.plain data-zoom="0.8" { "Zoom out" }
                 button.plain data-zoom="fit" { "Fit" }
                 button.plain data-zoom="1" { "100 %" }
             }
-            div.drawing tabindex="0" role="region" aria-label="Graph drawing" data-middle {
-                svg.graph viewBox=(frame) width=(format!("{:.0}", half.0 * 2.0)) height=(format!("{:.0}", half.1 * 2.0)) {
-                    defs {
-                        marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto" {
-                            path d="M0 0L10 5L0 10z" {}
-                        }
+            div.drawing tabindex="0" role="region" aria-label="Graph drawing" data-drawing {
+                svg.graph viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) {
+                    @for ((path, state), edge) in drawn.edges.iter().zip(&graph.edges) {
+                        path.edge class=(state.as_str()) d=(path) { title { (OneLine(edge_label(graph, edge))) } }
                     }
-                    @for edge in &edges { (edge_line(edge)) }
-                    @for edge in &edges {
-                        @let (x, y) = edge.label_at;
-                        text.edge-label x=(one_decimal(x)) y=(one_decimal(y)) text-anchor="middle" { (OneLine(&edge.label)) }
-                    }
-                    @for (node, of) in nodes.iter().zip(&graph.nodes) { (linked_node(node, &of.item)) }
+                    @for (title, x, y) in &drawn.headings { text.heading x=(one_decimal(*x)) y=(one_decimal(*y)) { (title) } }
+                    @for (at, (node, of)) in drawn.nodes.iter().zip(&graph.nodes).enumerate() { (linked_node(at, node, &of.item)) }
                 }
             }
         }
     }
 }
 
-fn edge_line(edge: &EdgeLayout) -> Markup {
+fn linked_node(at: usize, node: &PlacedNode, item: &GraphItem) -> Markup {
+    let name = item.label();
+    let (x, y) = (node.x, node.y);
+    let above = if at == 0 { item.kind() } else { &node.relation };
     html! {
-        line class=(edge.state.as_str()) x1=(one_decimal(edge.start.0)) y1=(one_decimal(edge.start.1)) x2=(one_decimal(edge.end.0))
-            y2=(one_decimal(edge.end.1)) marker-end="url(#tip)" { title { (OneLine(&edge.description)) } }
+        a class={ "node" @if at == 0 { " middle" } } href=(node_url(item)) {
+            title { (item.kind()) " " (OneLine(&name)) }
+            rect x=(one_decimal(x)) y=(one_decimal(y)) width=(one_decimal(NODE.0)) height=(one_decimal(NODE.1)) rx="8" {}
+            text.kind x=(one_decimal(x + 12.0)) y=(one_decimal(y + 19.0)) { (OneLine(truncate_to_width(above, RELATION_WIDTH))) " " }
+            text.name x=(one_decimal(x + 12.0)) y=(one_decimal(y + 38.0)) { (OneLine(short_name(item, &name))) }
+        }
     }
 }
 
-fn linked_node(node: &NodeLayout, item: &GraphItem) -> Markup {
-    let (x, y) = node.center;
-    let class = if node.is_root { "node middle" } else { "node" };
-    html! {
-        a class=(class) href=(node_url(item)) {
-            title { (node.kind) " " (OneLine(&node.name)) }
-            rect x=(one_decimal(x - NODE_SIZE.0 / 2.0)) y=(one_decimal(y - NODE_SIZE.1 / 2.0)) width=(one_decimal(NODE_SIZE.0)) height=(one_decimal(NODE_SIZE.1)) rx="8" {}
-            text.kind x=(one_decimal(x)) y=(one_decimal(y - 5.0)) text-anchor="middle" { (node.kind) " " }
-            text.name x=(one_decimal(x)) y=(one_decimal(y + 12.0)) text-anchor="middle" { (OneLine(&node.label)) }
-        }
+/// The end of a path says more than its beginning.
+fn short_name(item: &GraphItem, name: &str) -> String {
+    let (too_long, is_file) = (name.chars().count() > NAME_WIDTH, item.kind() == EntityKind::File.as_str());
+    if !(too_long && is_file) {
+        return truncate_to_width(name, NAME_WIDTH);
     }
+    let skipped = name.chars().count() + 1 - NAME_WIDTH;
+    format!("…{}", name.chars().skip(skipped).collect::<String>())
 }
 
 fn one_decimal(number: f64) -> String {

@@ -1,0 +1,176 @@
+//! All parts of the usage page from one pass over the messages: groups, days by model, hours and sessions.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::tz::TimeZone;
+use rethread_llm::{NanoUsd, price_thresholds};
+use rethread_model::{Agent, Session};
+use rethread_store::{ReadStore, SessionNumber, SessionPlace, UsageFilter, UsageGrain, UsageTotal};
+
+use super::reduction;
+use super::usage::local_day;
+use crate::{EngineError, ReportService, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals};
+
+/// Usage of one model on one day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageOfDay {
+    /// The day in the user's time zone, as `2026-02-20`. `None` for messages without a time.
+    pub day: Option<String>,
+    /// The agent that wrote the transcript.
+    pub agent: Agent,
+    /// The model as named in the transcripts, if any.
+    pub model: Option<String>,
+    /// The project, or the directory the session started in.
+    pub project: Option<String>,
+    /// Tokens and cost.
+    pub totals: UsageTotals,
+}
+
+/// Usage of one session.
+#[derive(Clone, Debug)]
+pub struct SessionUsage {
+    /// The session.
+    pub session: Session,
+    /// Tokens and cost in the requested time.
+    pub totals: UsageTotals,
+}
+
+/// Usage in every grouping, by day and model, by hour and by session.
+#[derive(Clone, Debug)]
+pub struct UsageDetails {
+    /// By day, agent, model and project, in this order, each as [`ReportService::usage`] reports it.
+    pub groups: Vec<(UsageGrouping, Vec<UsageGroup>)>,
+    /// By day, agent, model and project, oldest first.
+    pub days: Vec<UsageOfDay>,
+    /// Messages by weekday, from Monday, and hour of the day.
+    pub hours: [[u64; 24]; 7],
+    /// The sessions with the highest cost, or tokens if no cost is known.
+    pub top_sessions: Vec<SessionUsage>,
+    /// Total, own requests and reduction. Its groups are those by day.
+    pub report: UsageReport,
+}
+
+impl ReportService<'_> {
+    /// Usage in every grouping at once. Ignores `group_by` of the request.
+    pub fn usage_details(self, request: &UsageRequest, max_sessions: usize) -> Result<UsageDetails, EngineError> {
+        let from = request.since.as_deref().map(|text| self.engine.parse_time(text, false)).transpose()?;
+        let to = request.until.as_deref().map(|text| self.engine.parse_time(text, true)).transpose()?;
+        let store = self.engine.reader()?;
+        let filter = UsageFilter { scope: request.scope.clone(), agent: request.agent, from, to };
+        let mut sums = DetailSums::default();
+        let mut work = Vec::new();
+        if let Some(store) = &store {
+            sums = DetailSums::read(store, &filter, &self.engine.environment.time_zone)?;
+            work = store.work_counts(&filter)?;
+        }
+        let top_sessions = match &store {
+            Some(store) => sums.top_sessions(store, max_sessions)?,
+            None => Vec::new(),
+        };
+        let groups = sums.groups();
+        let by_day = groups.first().map(|(_, days)| days.clone()).unwrap_or_default();
+        let own = self.own_usage(store.as_ref(), from, to)?;
+        let reductions = reduction::reduction_by_type(&work);
+        let report = UsageReport { from, to, groups: by_day, total: sums.total(), reductions, own };
+        Ok(UsageDetails { groups, top_sessions, hours: sums.hours, days: sums.into_days(), report })
+    }
+}
+
+/// The known cost of each session; sessions without one are left out.
+pub(crate) fn costs_by_session(
+    store: &ReadStore,
+    filter: &UsageFilter,
+) -> Result<HashMap<SessionNumber, NanoUsd>, EngineError> {
+    let steps = price_thresholds();
+    let mut costs: HashMap<SessionNumber, NanoUsd> = HashMap::new();
+    for slice in store.usage(filter, UsageGrain::Session, &steps)? {
+        let cost = UsageTotals::from_slice(&slice, &steps).cost();
+        if let (Some(session), Some(cost)) = (slice.session, cost) {
+            let sum = costs.entry(session).or_insert(NanoUsd::ZERO);
+            *sum = sum.plus(cost);
+        }
+    }
+    Ok(costs)
+}
+
+/// Day, agent, model and project.
+type DayKey = (Option<String>, Agent, Option<String>, Option<String>);
+
+#[derive(Default)]
+struct DetailSums {
+    days: BTreeMap<DayKey, UsageTotals>,
+    sessions: HashMap<SessionNumber, UsageTotals>,
+    hours: [[u64; 24]; 7],
+}
+
+impl DetailSums {
+    fn read(store: &ReadStore, filter: &UsageFilter, zone: &TimeZone) -> Result<Self, EngineError> {
+        let places: HashMap<SessionNumber, SessionPlace> =
+            store.session_places(filter)?.into_iter().map(|place| (place.number, place)).collect();
+        let (steps, mut sums) = (price_thresholds(), Self::default());
+        for slice in store.usage(filter, UsageGrain::SessionAndTime, &steps)? {
+            let place = slice.session.and_then(|session| places.get(&session));
+            if let Some(place) = place {
+                sums.add(&slice, place, &steps, zone);
+            }
+        }
+        Ok(sums)
+    }
+
+    fn add(&mut self, slice: &UsageTotal, place: &SessionPlace, steps: &[u64], zone: &TimeZone) {
+        let used = UsageTotals::from_slice(slice, steps);
+        let day = slice.at.and_then(|at| local_day(at, zone));
+        let local = slice.at.and_then(|at| jiff::Timestamp::from_millisecond(at.as_millis()).ok());
+        if let Some(local) = local.map(|at| at.to_zoned(zone.clone())) {
+            let weekday = usize::try_from(local.weekday().to_monday_zero_offset()).unwrap_or(0);
+            self.hours[weekday][usize::try_from(local.hour()).unwrap_or(0)] += slice.messages;
+        }
+        self.sessions.entry(place.number).or_default().add(&used);
+        let key = (day, place.agent, slice.model.clone(), place.project.clone());
+        self.days.entry(key).or_default().add(&used);
+    }
+
+    fn groups(&self) -> Vec<(UsageGrouping, Vec<UsageGroup>)> {
+        let all = [UsageGrouping::Day, UsageGrouping::Agent, UsageGrouping::Model, UsageGrouping::Project];
+        all.into_iter().map(|by| (by, self.groups_by(by))).collect()
+    }
+
+    fn groups_by(&self, by: UsageGrouping) -> Vec<UsageGroup> {
+        let mut groups: BTreeMap<Option<&str>, UsageTotals> = BTreeMap::new();
+        for ((day, agent, model, project), used) in &self.days {
+            let key = match by {
+                UsageGrouping::Day => day.as_deref(),
+                UsageGrouping::Agent => Some(agent.as_str()),
+                UsageGrouping::Model => model.as_deref(),
+                UsageGrouping::Project => project.as_deref(),
+            };
+            groups.entry(key).or_default().add(used);
+        }
+        let groups = groups.into_iter().map(|(key, totals)| UsageGroup { key: key.map(str::to_owned), totals });
+        super::usage::sort_groups(groups.collect(), by)
+    }
+
+    fn total(&self) -> UsageTotals {
+        let mut total = UsageTotals::default();
+        for used in self.days.values() {
+            total.add(used);
+        }
+        total
+    }
+
+    fn top_sessions(&self, store: &ReadStore, limit: usize) -> Result<Vec<SessionUsage>, EngineError> {
+        let mut sessions: Vec<_> = self.sessions.iter().collect();
+        sessions.sort_by_key(|(number, used)| (std::cmp::Reverse((used.cost(), used.tokens.total())), number.get()));
+        let mut top = Vec::new();
+        for (number, totals) in sessions.into_iter().take(limit) {
+            let session = store.session_by_number(*number)?;
+            top.extend(session.map(|session| SessionUsage { session, totals: totals.clone() }));
+        }
+        Ok(top)
+    }
+
+    fn into_days(self) -> Vec<UsageOfDay> {
+        let days = self.days.into_iter();
+        days.map(|((day, agent, model, project), totals)| UsageOfDay { day, agent, model, project, totals }).collect()
+    }
+}
