@@ -5,8 +5,8 @@
 use std::fs;
 
 use rethread_engine::{
-    DiffKind, Engine, EngineError, Environment, FileDiff, ForgetTarget, LogProfile, OriginalCall, OriginalEntry,
-    OriginalProblem, ShowRequest,
+    DiffHunk, DiffKind, Engine, EngineError, Environment, FileDiff, ForgetTarget, LogProfile, OriginalCall,
+    OriginalEntry, OriginalProblem, ShowRequest,
 };
 use rethread_model::EntryKind;
 use rethread_testing::{TestHome, TranscriptBuilder};
@@ -45,15 +45,15 @@ fn call_of(name: &str, input: &Value, output: &str) -> OriginalCall {
 
 /// A diff as text: `@` with the first lines, then the marked lines.
 fn shown(changes: &[FileDiff]) -> String {
-    let mut out = String::new();
-    for change in changes {
-        out.push_str(&format!("{} {}\n", change.kind.as_str(), change.path));
-        for hunk in &change.hunks {
-            out.push_str(&hunk.starts.map_or_else(|| "@\n".to_owned(), |(old, new)| format!("@{old},{new}\n")));
-            hunk.rows.iter().for_each(|row| out.push_str(&format!("{}{}\n", row.sign.mark(), row.text)));
-        }
-    }
-    out
+    let hunk = |hunk: &DiffHunk| {
+        let starts = hunk.starts.map_or_else(|| "@\n".to_owned(), |(old, new)| format!("@{old},{new}\n"));
+        starts + &hunk.rows.iter().map(|row| [row.sign.mark(), &row.text, "\n"].concat()).collect::<String>()
+    };
+    let file = |change: &FileDiff| {
+        let hunks: String = change.hunks.iter().map(hunk).collect();
+        format!("{} {}\n{hunks}", change.kind.as_str(), change.path)
+    };
+    changes.iter().map(file).collect()
 }
 
 #[test]

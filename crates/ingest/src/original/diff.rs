@@ -172,3 +172,18 @@ pub(super) fn compare_lines(old: &str, new: &str) -> Vec<DiffHunk> {
     };
     groups.iter().map(hunk).collect()
 }
+
+/// The diffs as text, for tests: file, first lines of each hunk if they are known, marked lines.
+#[cfg(test)]
+pub(super) fn shown(diffs: &[FileDiff]) -> String {
+    let file = |diff: &FileDiff| {
+        let moved = diff.moved_to.as_ref().map_or_else(String::new, |path| format!(" > {path}"));
+        format!("{} {}{moved}\n", diff.kind.as_str(), diff.path)
+    };
+    let hunk = |hunk: &DiffHunk| {
+        let starts = hunk.starts.map_or_else(String::new, |(old, new)| format!("@{old},{new}\n"));
+        let rows: String = hunk.rows.iter().map(|row| [row.sign.mark(), &row.text, "\n"].concat()).collect();
+        starts + &rows
+    };
+    diffs.iter().map(|diff| file(diff) + &diff.hunks.iter().map(hunk).collect::<String>()).collect()
+}

@@ -138,19 +138,11 @@ fn name_of(header: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::diff::shown;
     use super::*;
 
     fn check(patch: &str, expect: &str) {
-        let mut out = String::new();
-        for file in read_patch(patch) {
-            let moved = file.moved_to.map_or_else(String::new, |path| format!(" > {path}"));
-            out.push_str(&format!("{} {}{moved}\n", file.kind.as_str(), file.path));
-            for hunk in file.hunks {
-                out.push_str(&hunk.starts.map_or_else(String::new, |(old, new)| format!("@{old},{new}\n")));
-                hunk.rows.iter().for_each(|row| out.push_str(&format!("{}{}\n", row.sign.mark(), row.text)));
-            }
-        }
-        assert_eq!(out, expect, "{patch}");
+        assert_eq!(shown(&read_patch(patch)), expect, "{patch}");
     }
 
     #[test]

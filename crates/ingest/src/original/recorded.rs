@@ -144,24 +144,21 @@ mod tests {
     use rethread_model::ToolKind;
     use serde_json::json;
 
+    use super::super::diff::shown;
     use super::*;
 
     fn check(record: &Value, paths: &[&str], expect: &str) {
         let paths = paths.iter().map(|path| (*path).to_owned()).collect();
         let tool = ToolUse { kind: Some(ToolKind::Edit), paths, ..ToolUse::default() };
         let diffs = TextSink::with_defaults(|sink| recorded_diffs(record.to_string().as_bytes(), &tool, sink));
-        let mut out = String::new();
-        for hunk in diffs.iter().flat_map(|diff| &diff.hunks) {
-            out.push_str(&format!("@{:?}", hunk.starts.unwrap_or_default()));
-            hunk.rows.iter().for_each(|row| out.push_str(&format!(" {}{}", row.sign.mark(), row.text)));
-        }
-        assert_eq!(out, expect, "{record}");
+        let lines = shown(&diffs);
+        assert_eq!(lines.lines().skip(1).collect::<Vec<_>>().join(" "), expect, "{record}");
     }
 
     #[test]
     fn diffs_of_every_agent_are_found_beside_the_result() {
         let unified = "--- x.rs\tCurrent\n+++ x.rs\tProposed\n@@ -3,2 +3,2 @@\n a\n-b\n+c\n";
-        let found = "@(3, 3)  a -b +c";
+        let found = "@3,3  a -b +c";
         let hunk = json!({"oldStart": 3, "newStart": 3, "lines": [" a", "-b", "+c"]});
         check(&json!({"toolUseResult": {"filePath": "/p/x.rs", "structuredPatch": [hunk]}}), &["/p/x.rs"], found);
         let display = json!({"fileDiff": unified, "fileName": "x.rs", "filePath": "C:\\p\\src\\x.rs"});
@@ -169,7 +166,7 @@ mod tests {
         check(&json!({"data": json!({"metadata": {"diff": unified}}).to_string()}), &["./src/x.rs"], found);
         check(&json!({"details": {"diff": "  3 a\n- 4 b\n+ 4 c", "patch": unified}}), &["src/x.rs"], found);
         let numbered = "     ...\n  8 a\n- 9 b\n+ 9 c\n+10 d\n     ...\n 20 e\n-21 f";
-        check(&json!({"details": {"diff": numbered}}), &["x.rs"], "@(8, 8)  a -b +c +d@(20, 21)  e -f");
+        check(&json!({"details": {"diff": numbered}}), &["x.rs"], "@8,8  a -b +c +d @20,21  e -f");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(super) enum ViewerChoice {
 pub(super) fn wait(seconds: u8) -> io::Result<ViewerChoice> {
     let terminal = KeyMode::enter(seconds.min(MAX_SECONDS))?;
     loop {
-        match terminal.next_key()? {
+        match next_key()? {
             None | Some(b'\n' | b'\r') => return Ok(ViewerChoice::Continue),
             Some(b'q' | b'Q') => return Ok(ViewerChoice::Quit),
             Some(key) if INTERRUPT_KEYS.contains(&key) => return Ok(ViewerChoice::Quit),
@@ -41,7 +41,7 @@ impl KeyMode {
         Ok(mode)
     }
 
-    /// Sets how long [`Self::next_key`] waits. Drops what was typed before.
+    /// Sets how long [`next_key`] waits. Drops what was typed before.
     fn wait_for(&self, seconds: Option<u8>) -> io::Result<()> {
         let mut keys = self.before.clone();
         keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
@@ -50,17 +50,17 @@ impl KeyMode {
         keys.special_codes[SpecialCodeIndex::VTIME] = seconds.map_or(0, |seconds| seconds * 10);
         Ok(tcsetattr(io::stdin(), OptionalActions::Flush, &keys)?)
     }
-
-    /// The next key; `None` if there was none in time, or never will be.
-    fn next_key(&self) -> io::Result<Option<u8>> {
-        let mut key = [0];
-        let count = rustix::io::retry_on_intr(|| rustix::io::read(io::stdin(), &mut key))?;
-        Ok(key.first().copied().filter(|_| count > 0))
-    }
 }
 
 impl Drop for KeyMode {
     fn drop(&mut self) {
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
+}
+
+/// The next key; `None` if there was none in time, or never will be.
+fn next_key() -> io::Result<Option<u8>> {
+    let mut key = [0];
+    let count = rustix::io::retry_on_intr(|| rustix::io::read(io::stdin(), &mut key))?;
+    Ok(key.first().copied().filter(|_| count > 0))
 }

@@ -139,7 +139,7 @@ impl SyntaxReader {
             match pieces.last_mut() {
                 // Neighboring pieces of one kind are one.
                 Some((last, text)) if *last == kind => {
-                    *text = &line[line.len() - rest.len() - text.len()..][..text.len() + length]
+                    *text = &line[line.len() - rest.len() - text.len()..][..text.len() + length];
                 }
                 _ => pieces.push((kind, piece)),
             }
