@@ -35,8 +35,9 @@ fn list_requests(effects: &[TuiEffect]) -> Vec<&ListRequest> {
 }
 
 fn preview_request(effects: &[TuiEffect]) -> &PreviewRequest {
-    let mut found =
-        effects.iter().filter_map(|effect| if let TuiEffect::LoadPreview(request) = effect { Some(request) } else { None });
+    let mut found = effects
+        .iter()
+        .filter_map(|effect| if let TuiEffect::LoadPreview(request) = effect { Some(request) } else { None });
     found.next().unwrap()
 }
 
