@@ -38,7 +38,7 @@ fn request(tab: TuiTab, query: &str) -> ListRequest {
 }
 
 fn engine(home: &TestHome) -> Engine {
-    home.engine_at("2026-02-20T10:05:00Z".parse().unwrap())
+    home.engine_at("2026-02-20T10:02:00Z".parse().unwrap())
 }
 
 fn load(engine: &Engine, request: &ListRequest) -> LoadedList {

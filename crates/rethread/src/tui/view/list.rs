@@ -47,7 +47,7 @@ fn draw_empty(page: &mut Canvas<'_>, state: &TuiState, area: Rect) {
     }
     let lines = crate::render::wrap(&state.list.empty_note, Some(usize::from(area.width.saturating_sub(4)).max(10)));
     for (at, line) in lines.iter().take(usize::from(area.height.saturating_sub(1))).enumerate() {
-        page.text(area.x + MARGIN, area.y + 1 + at as u16, area.width - MARGIN, line, page.theme.dim());
+        page.text(area.x + MARGIN, area.y + 1 + at as u16, area.width.saturating_sub(MARGIN), line, page.theme.dim());
     }
 }
 

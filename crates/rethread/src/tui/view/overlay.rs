@@ -51,7 +51,7 @@ pub(super) fn draw_menu(page: &mut Canvas<'_>, size: Size, menu: &Menu) {
         let key = item.key.map_or_else(|| "  ".to_owned(), |key| format!("{key} "));
         let label = truncate_to_width(&item.label, usize::from(inside.width.saturating_sub(5)));
         let key_style = if is_selected { style } else { page.theme.accent() };
-        page.styled(inside.x + 1, y, inside.width - 1, &[(key_style, &key), (style, &label)]);
+        page.styled(inside.x + 1, y, inside.width.saturating_sub(1), &[(key_style, &key), (style, &label)]);
     }
 }
 
@@ -70,6 +70,6 @@ pub(super) fn draw_resume(page: &mut Canvas<'_>, size: Size, session: &Session, 
     lines.extend(wrap(&command, Some(room)).into_iter().map(|line| (Tone::Plain, line)));
     let inside = page.frame(centered(size, width, lines.len() as u16 + 2), "Resume");
     for (row, line) in lines.iter().take(usize::from(inside.height)).enumerate() {
-        page.parts(inside.x + 1, inside.y + row as u16, inside.width - 1, std::slice::from_ref(line));
+        page.parts(inside.x + 1, inside.y + row as u16, inside.width.saturating_sub(1), std::slice::from_ref(line));
     }
 }
