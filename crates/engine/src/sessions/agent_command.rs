@@ -57,7 +57,7 @@ impl SessionService<'_> {
     /// agent takes no first prompt.
     pub fn hand_over(self, reference: &str, agent: Agent) -> Result<Option<AgentCommand>, EngineError> {
         let HandoffReport { listed, text } = self.engine.questions().handoff(reference)?;
-        let prompt = handoff_prompt(&text, listed.session.id);
+        let prompt = handoff_prompt(&text, &listed.session);
         Ok(AgentCommand::hand_over(&listed.session, agent, &prompt))
     }
 }

@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    fn redacted(table: &str, row: Value) -> (PortableColumns, u64) {
+    fn redacted(table: &str, row: &Value) -> (PortableColumns, u64) {
         let mut row = row.as_object().unwrap().clone();
         let mut findings = RedactionFindings::default();
         redact_row(table, &mut row, &mut findings);
@@ -116,7 +116,7 @@ mod tests {
             "native_id": "DB_PASSWORD=tr0ub4dor",
             "checksum": 7,
         });
-        let (row, found) = redacted("entry", row);
+        let (row, found) = redacted("entry", &row);
         assert_eq!(found, 2);
         assert_eq!(row["text"], "export DB_PASSWORD=[REDACTED:password]");
         assert_eq!(row["arguments"], r#"{"command":"export DB_PASSWORD=[REDACTED:password]"}"#);
@@ -127,6 +127,6 @@ mod tests {
     #[test]
     fn a_redacted_text_stays_as_it_is() {
         let row = json!({ "text": "export DB_PASSWORD=[REDACTED:password] {\"a\": 1}", "checksum": 7 });
-        assert_eq!(redacted("entry", row.clone()), (row.as_object().unwrap().clone(), 0));
+        assert_eq!(redacted("entry", &row), (row.as_object().unwrap().clone(), 0));
     }
 }

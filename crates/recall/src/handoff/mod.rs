@@ -1,8 +1,7 @@
 //! Writes a handoff note in Markdown, without a model: what is needed to continue a session's work elsewhere.
 
 use rethread_model::{
-    Entry, EntryKind, Session, SessionId, Timestamp, ToolKind, ToolStatus, ToolUse, clip, is_unsafe_to_display,
-    one_line,
+    Entry, EntryKind, Session, Timestamp, ToolKind, ToolStatus, ToolUse, clip, is_unsafe_to_display, one_line,
 };
 
 use crate::compaction::planned_steps;
@@ -63,14 +62,17 @@ pub fn write_handoff(from: &HandoffSource<'_>, now: Timestamp) -> String {
 }
 
 /// The first prompt of an agent that takes over, with the note. It fits into one argument of a process on every system.
-pub fn handoff_prompt(note: &str, id: SessionId) -> String {
+/// It begins with the name of the session, because agents name their own sessions after it.
+pub fn handoff_prompt(note: &str, session: &Session) -> String {
+    let id = session.id;
+    let name = session.name.as_deref().map_or_else(|| id.to_string(), |name| quote_short(name, NAME_CHARS));
     let kept = &note[..note.floor_char_boundary(PROMPT_BYTES)];
     let rest = if kept.len() < note.len() {
         format!("\n\nThe note is cut here. `rethread handoff {id}` prints all of it.\n")
     } else {
         String::new()
     };
-    format!("Take over the work described in this handoff note, and continue with its next steps.\n\n{kept}{rest}")
+    format!("Take over: {name}\n\nContinue with the next steps of this handoff note.\n\n{kept}{rest}")
 }
 
 fn heading(session: &Session, now: Timestamp) -> String {

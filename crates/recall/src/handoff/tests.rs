@@ -79,9 +79,10 @@ fn an_unanswered_request_is_the_next_step() {
 
 #[test]
 fn a_prompt_with_the_longest_note_fits_into_an_argument() {
-    let id = session().id;
-    assert!(handoff_prompt("# Handoff", id).ends_with("\n\n# Handoff"));
-    let long = handoff_prompt(&"日".repeat(PROMPT_BYTES), id);
+    let session = session();
+    let short = handoff_prompt("# Handoff", &session);
+    assert!(short.starts_with("Take over: Flaky parser\n") && short.ends_with("\n\n# Handoff"), "{short}");
+    let long = handoff_prompt(&"日".repeat(PROMPT_BYTES), &session);
     assert!(long.len() < 128 * 1024, "{}", long.len());
-    assert!(long.ends_with(&format!("`rethread handoff {id}` prints all of it.\n")));
+    assert!(long.ends_with(&format!("`rethread handoff {}` prints all of it.\n", session.id)));
 }

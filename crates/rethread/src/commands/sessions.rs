@@ -66,7 +66,7 @@ fn sort(sessions: &mut [ListedSession], order: SessionOrder) {
     match order {
         SessionOrder::Recent => {}
         SessionOrder::Name => {
-            sessions.sort_by_cached_key(|listed| render::session_label(&listed.session).to_lowercase())
+            sessions.sort_by_cached_key(|listed| render::session_label(&listed.session).to_lowercase());
         }
         SessionOrder::Prompts => sessions.sort_by_key(most(|session| session.counts.prompts)),
         SessionOrder::Errors => sessions.sort_by_key(most(|session| session.counts.tool_errors)),

@@ -127,7 +127,7 @@ fn another_agent_gets_the_handoff_note_as_its_first_prompt() {
         let (_, screen) = run_on_screen(&home, &["resume", OLDER, "--in", agent], "\n");
         assert!(screen.contains("## Goal"), "the note is shown: {screen}");
         let started = started(&home);
-        let opening = format!("in ~/it's a shop\nword ~/programs/{agent}\n{flag}word Take over the work");
+        let opening = format!("in ~/it's a shop\nword ~/programs/{agent}\n{flag}word Take over: Sort the shelves\n");
         assert!(started.starts_with(&opening) && started.contains("> Sort the shelves\n"), "{started}");
     }
     let line = String::from_utf8(run(&home, &["resume", OLDER, "--in", "codex", "--print"]).stdout).unwrap();

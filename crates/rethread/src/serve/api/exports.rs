@@ -26,7 +26,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// How to export.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ExportParams {
     /// The format.
