@@ -65,8 +65,17 @@ fn board_filters_and_counts_matches() {
         (2, 3),
         "the days are counted whatever the time"
     );
-    assert_eq!(of(BoardRequest { min_failures: 1, ..all() }).matching, 0);
-    assert_eq!(of(BoardRequest { min_cost: Some(NanoUsd::new(1)), ..all() }).matching, 0, "no cost is known");
+    let every = of(all()).sessions;
+    let failing = every.iter().filter(|one| one.listed.session.counts.tool_errors > 0).count();
+    assert_eq!(
+        (
+            of(BoardRequest { min_failures: 1, ..all() }).matching,
+            of(BoardRequest { min_failures: 99, ..all() }).matching
+        ),
+        (failing, 0)
+    );
+    let costly = every.iter().filter(|one| one.usage.cost().is_some_and(|cost| cost >= NanoUsd::new(1))).count();
+    assert_eq!(of(BoardRequest { min_cost: Some(NanoUsd::new(1)), ..all() }).matching, costly);
     let failed = engine(&home, 101).sessions().board(&BoardRequest { since: Some("teatime".to_owned()), ..all() });
     assert!(matches!(failed, Err(EngineError::InvalidTime(_))), "{failed:?}");
 }
@@ -212,7 +221,7 @@ fn entries_of_a_session_are_found_by_all_words_in_any_case() {
     assert_eq!(lines("100%_nothing"), (vec![], 0));
     assert_eq!(lines("  "), (vec![], 0));
     let (listed, page) = engine(&home, 50).sessions().around(id, 2, 2).unwrap();
-    assert_eq!((listed.session.id, page.entries.len(), page.has_later), (id, 2, true));
+    assert_eq!((listed.session.id, page.entries.len(), page.has_earlier), (id, 2, true));
     let named = |text: &str| engine(&home, 50).sessions().by_name(text, 5).unwrap().len();
     assert_eq!((named("GRÖSSE"), named("größe app"), named("")), (0, 1, 1), "the name is the prompt, the project /app");
 }

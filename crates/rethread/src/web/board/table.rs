@@ -28,9 +28,9 @@ const COLUMNS: [(&str, &str); 9] = [
 /// The table. Pinned sessions come first, in a group of their own.
 pub(super) fn table(context: PageContext<'_>, board: &Board, may_write: bool) -> Markup {
     let today = context.date(Some(context.now));
-    let group = |one: &BoardSession| match one.is_pinned {
-        true => SessionGroup::Pinned,
-        false => SessionGroup::Day(context.date(one.listed.session.last_activity_at)),
+    let group = |one: &BoardSession| {
+        let day = context.date(one.listed.session.last_activity_at);
+        if one.is_pinned { SessionGroup::Pinned } else { SessionGroup::Day(day) }
     };
     html! {
         table.sessions {

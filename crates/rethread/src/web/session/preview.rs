@@ -16,7 +16,7 @@ use crate::serve::ApiError;
 const ENTRIES: u64 = 14;
 
 /// Query parameters of a preview.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(in super::super) struct PreviewParams {
     line: u64,
 }
