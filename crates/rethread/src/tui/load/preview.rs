@@ -13,7 +13,7 @@ pub(in crate::tui) fn load_preview(
     context: LoadContext<'_>,
     request: &PreviewRequest,
 ) -> Result<PreviewDoc, EngineError> {
-    let wanted = SessionPageRequest { range: request.range, include_all: false };
+    let wanted = SessionPageRequest { range: request.range, include_all: false, is_focused: false };
     let loaded = context.engine.sessions().page(request.subject.session, wanted)?;
     let page = &loaded.page;
     let session = &loaded.listed.session;
