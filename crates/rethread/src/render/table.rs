@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn cells_are_quoted_and_never_formulas() {
         let row = || [vec!["a, \"b\"".to_owned(), "=cmd()".to_owned(), "-1.5".to_owned(), "x\ty".to_owned()]];
-        assert_eq!(separated(Separator::Comma, row()), "\"a, \"\"b\"\"\",'=cmd(),-1.5,x\ty\n");
+        assert_eq!(separated(Separator::Comma, row()), "\"a, \"\"b\"\"\",'=cmd(),-1.5,x y\n");
         assert_eq!(separated(Separator::Tab, row()), "a, \"b\"\t=cmd()\t-1.5\tx y\n");
     }
 }

@@ -86,7 +86,10 @@ const NOT_READING: &[&str] = &[
     "session name",
     "session note",
     "session pause",
+    "session pin",
+    "session tag",
     "session task",
+    "session unpin",
     "store",
     "store copy",
     "thread",
@@ -100,6 +103,8 @@ const NOT_READING: &[&str] = &[
     "thread records",
     "thread send",
     "token",
+    // It has no output without a terminal; e2e-tui runs it.
+    "tui",
     "uninstall",
     "watch",
 ];
