@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use std::fs;
+use std::io::Write as _;
 
 use proptest::prelude::*;
 use rethread_engine::{
@@ -197,6 +198,25 @@ fn unusable_index_is_rebuilt_and_reported() {
     }
     home.sync();
     assert_eq!(find(&home, "topic3 of session 5").hits.len(), expected.len());
+}
+
+#[test]
+fn an_open_index_that_gets_damaged_is_opened_again() {
+    let home = TestHome::new();
+    with_many_entries(&home);
+    home.sync();
+    let (text, scope) = ("topic3 of session 5".to_owned(), SessionScope::AllProjects);
+    let (engine, request) = (home.engine(), SearchRequest { text, scope, limit: 20, ..SearchRequest::default() });
+    let first = || engine.search().run(&request).unwrap().hits.swap_remove(0).hit.snippet.text;
+    let expected = first();
+    for path in files_below(&home.path(".rethread/index")) {
+        // As long as before: a process that has mapped a file must not find it shorter.
+        let junk = vec![0xa5; fs::read(&path).unwrap().len()];
+        fs::OpenOptions::new().write(true).open(&path).unwrap().write_all(&junk).unwrap();
+    }
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.sync();
+    assert_eq!([first(), first()], [expected.clone(), expected]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The web UI. Rendered on the server, escaped by construction, no build step.
 //!
 //! Each page is one function: query parameters, engine calls, markup. All transcript text goes through
-//! [`components::OneLine`], [`components::MultiLine`] or [`markdown`], which escape it and neutralize control
+//! [`components::OneLine`], [`components::MultiLine`] or [`markdown()`], which escape it and neutralize control
 //! characters.
 
 mod assets;
