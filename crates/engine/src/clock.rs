@@ -20,8 +20,8 @@ impl Engine {
 
     /// The current time in the user's time zone.
     pub(crate) fn local_now(&self) -> Zoned {
-        let now = jiff::Timestamp::from_millisecond(self.now().as_millis()).unwrap_or_default();
-        now.to_zoned(self.environment.time_zone.clone())
+        let epoch = || jiff::Timestamp::default().to_zoned(self.time_zone().clone());
+        local_time(self.now(), self.time_zone()).unwrap_or_else(epoch)
     }
 
     /// Parses a time given by the user. `end` selects the end of a day or week instead of its start.
@@ -47,4 +47,9 @@ impl Engine {
         let day = today.and_then(|day| day.checked_add(jiff::Span::new().days(days)));
         day.map_or(self.now(), |day| Timestamp::from_millis(day.timestamp().as_millisecond()))
     }
+}
+
+/// A time in a time zone; `None` if it is too far away to have a date.
+pub(crate) fn local_time(at: Timestamp, zone: &TimeZone) -> Option<Zoned> {
+    Some(jiff::Timestamp::from_millisecond(at.as_millis()).ok()?.to_zoned(zone.clone()))
 }

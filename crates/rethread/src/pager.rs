@@ -74,6 +74,6 @@ pub(crate) fn show(text: &str) -> io::Result<bool> {
         let _ = input.write_all(text.as_bytes());
     }
     let status = child.wait()?;
-    // A shell says so if there is no such program; then nothing was shown.
+    // 126 and 127 mean that the shell cannot run the pager, so nothing was shown.
     Ok(!matches!(status.code(), Some(126 | 127)))
 }

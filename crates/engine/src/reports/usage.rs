@@ -8,6 +8,7 @@ use rethread_model::{Agent, Timestamp, Tokens};
 use rethread_store::{LedgerTotal, ReadStore, SessionNumber, SessionScope, UsageFilter, UsageGrain, UsageTotal};
 
 use super::reduction;
+use crate::clock::local_time;
 use crate::{BudgetStatus, EngineError, ReportService, SessionTypeReduction};
 
 /// How usage is grouped.
@@ -231,7 +232,6 @@ pub(super) fn sort_groups(mut groups: Vec<UsageGroup>, by: UsageGrouping) -> Vec
 }
 
 /// The day in the user's time zone, as `2026-02-20`.
-pub(super) fn local_day(at: Timestamp, zone: &TimeZone) -> Option<String> {
-    let moment = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
-    Some(moment.to_zoned(zone.clone()).date().to_string())
+fn local_day(at: Timestamp, zone: &TimeZone) -> Option<String> {
+    Some(local_time(at, zone)?.date().to_string())
 }

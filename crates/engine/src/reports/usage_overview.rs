@@ -8,7 +8,7 @@ use rethread_model::{Agent, Session};
 use rethread_store::{ReadStore, SessionNumber, SessionPlace, UsageFilter, UsageGrain, UsageTotal};
 
 use super::reduction;
-use super::usage::local_day;
+use crate::clock::local_time;
 use crate::{EngineError, ReportService, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals};
 
 /// Usage of one model on one day.
@@ -119,9 +119,9 @@ impl DetailSums {
 
     fn add(&mut self, slice: &UsageTotal, place: &SessionPlace, steps: &[u64], zone: &TimeZone) {
         let used = UsageTotals::from_slice(slice, steps);
-        let day = slice.at.and_then(|at| local_day(at, zone));
-        let local = slice.at.and_then(|at| jiff::Timestamp::from_millisecond(at.as_millis()).ok());
-        if let Some(local) = local.map(|at| at.to_zoned(zone.clone())) {
+        let local = slice.at.and_then(|at| local_time(at, zone));
+        let day = local.as_ref().map(|local| local.date().to_string());
+        if let Some(local) = local {
             let weekday = usize::try_from(local.weekday().to_monday_zero_offset()).unwrap_or(0);
             self.hours[weekday][usize::try_from(local.hour()).unwrap_or(0)] += slice.messages;
         }

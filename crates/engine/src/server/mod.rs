@@ -45,9 +45,9 @@ impl<'e> ServerService<'e> {
     }
 
     /// Starts the server as a process of its own, which outlives this one. It takes a moment until it runs. `None` if it
-    /// could not be started.
+    /// could not be started. It serves the local store, also where the setting names another for nodes.
     pub fn start_in_background(self) -> Option<Child> {
-        self.engine.spawn_detached(&["serve"])
+        self.engine.spawn_detached(&["-c", "store.url=", "serve"])
     }
 
     /// The Unix socket where the server accepts processes of the same user.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use rethread_ingest::source::LiveStatus;
 use rethread_llm::NanoUsd;
 use rethread_model::{Agent, Entry, Predicate, Session, SessionState, Timestamp};
@@ -11,6 +10,7 @@ use rethread_store::{
     BoardRow, FactQuery, LifecycleRow, PinAndTags, ReadStore, SessionKey, SessionNumber, UsageFilter,
 };
 
+use crate::clock::local_time;
 use crate::lifecycle::LiveSessions;
 use crate::reports::costs_by_session;
 use crate::{EngineError, ListedSession, SessionService, UsageTotals};
@@ -214,9 +214,9 @@ impl SessionService<'_> {
                 board.states.add(one.state);
             }
             if is_matching && is_in_state {
-                let day = one.row.last_activity_at.and_then(|at| day_of(at, self.engine.time_zone()));
-                if let Some(day) = day {
-                    *board.per_day.entry(day).or_default() += 1;
+                let last = one.row.last_activity_at.and_then(|at| local_time(at, self.engine.time_zone()));
+                if let Some(last) = last {
+                    *board.per_day.entry(last.date()).or_default() += 1;
                 }
             }
             if is_running {
@@ -375,9 +375,4 @@ fn load_session(
 fn life_of(row: &BoardRow) -> Option<LifecycleRow> {
     let touched_at = row.touched_at?;
     Some(LifecycleRow { closed: row.closed, ..LifecycleRow::new(touched_at) })
-}
-
-fn day_of(at: Timestamp, zone: &TimeZone) -> Option<Date> {
-    let at = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
-    Some(at.to_zoned(zone.clone()).date())
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use clap::Parser;
 use rethread_engine::{Clock, Environment};
-use rethread_model::Timestamp;
+use rethread_model::{Timestamp, quote_for_shell};
 
 use crate::cli::{Cli, DemoArgs};
 use crate::commands::{self, CommandContext, Exit};
@@ -53,7 +53,7 @@ pub(crate) fn run_in_temporary_home(context: &CommandContext) -> Result<Exit, Fa
 fn run_in_kept_home(context: &CommandContext, folder: &Path) -> Result<Exit, Failure> {
     let folder = context.environment.cwd.join(folder);
     play(context, &folder)?;
-    let quoted = shell_quoted(&folder.display().to_string());
+    let quoted = quote_for_shell(&folder.display().to_string());
     // Without it, a configured home would be used instead.
     let has_other_home = context.environment.rethread_home.is_some();
     let own_home = if has_other_home { format!(" RETHREAD_HOME={quoted}/.rethread") } else { String::new() };
@@ -105,12 +105,6 @@ fn pause_after(context: &CommandContext, scene: &Scene) -> Result<ViewerChoice, 
     let choice = pause::wait(scene.seconds)?;
     context.printer.raw(ERASE_LINE)?;
     Ok(choice)
-}
-
-/// A word for a shell.
-fn shell_quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=".contains(c);
-    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// Prints a command and runs it.

@@ -6,7 +6,7 @@ use crate::cli::TableFormat;
 /// How columns are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
-    /// RFC 4180: commas, quotes where they are needed.
+    /// Commas, and quotes where they are needed.
     Comma,
     /// Tabs, which no value has.
     Tab,

@@ -85,7 +85,7 @@ fn a_session_is_resumed_in_its_directory_once_the_user_agrees() {
     assert_eq!(run(&home, &["resume", OLDER, "--exec"]).status.code(), Some(0));
     assert_eq!(started(&home), resumed(OLDER));
     assert_eq!(run(&home, &["resume", OLDER]).status.code(), Some(0));
-    assert_eq!(started(&home), "", "without a terminal nobody can agree");
+    assert_eq!(started(&home), "", "without a terminal there is no confirmation");
 }
 
 #[test]

@@ -373,7 +373,7 @@ fn usage_is_exported_as_csv_without_formulas() {
     assert!(file.status == 200 && file.head.contains("text/csv") && file.head.contains("attachment"), "{}", file.head);
     let mut lines = file.body.lines();
     assert!(lines.next().unwrap().starts_with("day,agent,model,project,messages,"), "{}", file.body);
-    assert!(lines.next().unwrap().starts_with("\"2026-02-20\",\"claude-code\",\"<script>"), "{}", file.body);
+    assert!(lines.next().unwrap().starts_with("2026-02-20,claude-code,\"<script>"), "{}", file.body);
     assert_eq!(server.send(&["GET /usage/export.csv", "X-Nothing: 1"], "").status, 401);
 }
 
