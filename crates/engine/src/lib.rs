@@ -112,7 +112,7 @@ pub use rethread_recall::{
     ActivityBlock, AnswerItem, AnswerSentence, Citation, CommandStats, Confidence, Decision, EntityGraph, FactSource,
     FeatureWeights, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphNode, HitKind, InjectionSection,
     KNOWLEDGE_PREDICATES, KnownError, MemoryKind, ProjectAnswer, ReferenceCandidate, ReferenceOutcome,
-    ReferencedSession, SearchHit, SentenceSource, SourcePlace, StepSequence, Workflow, wrap_for_model,
+    ReferencedSession, SearchHit, SentenceSource, SourcePlace, StepSequence, Workflow, slug, wrap_for_model,
 };
 pub use rethread_store::{
     AuditEvent, AuditFilter, AuditRow, AuthorizedSpace, MemberError, MemberLimits, MemberRow, NewToken, SignInError,

@@ -1,7 +1,9 @@
 //! Sessions as documents to read: Markdown, or one HTML file that needs nothing else.
 
+mod file;
 mod html;
 mod markdown;
+mod sessions;
 
 use jiff::tz::TimeZone;
 use rethread_engine::SessionLog;
@@ -9,8 +11,11 @@ use rethread_model::{Entry, EntryKind, ToolOutcome, ToolStatus};
 
 use crate::render::{count, sanitize_line, session_label, time_range};
 
-pub(crate) use html::html_document;
-pub(crate) use markdown::markdown_document;
+use html::html_document;
+use markdown::markdown_document;
+
+pub(crate) use file::{ExportFile, export_file_name};
+pub(crate) use sessions::export_sessions;
 
 /// Who wrote an entry, as a heading.
 const fn author(kind: EntryKind) -> &'static str {

@@ -43,6 +43,15 @@ impl FoldedText {
     }
 }
 
+/// How much is shown of what a transcript has about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallDetail {
+    /// The first rows of what it changed.
+    Changes { max_rows: usize },
+    /// Arguments, what it changed and what it returned.
+    Everything,
+}
+
 /// The originals of the entries of a log. Outputs are folded as they come, because a session can have gigabytes.
 #[derive(Debug, Default)]
 pub(crate) struct LogOriginals {
@@ -70,18 +79,18 @@ impl LogOriginals {
     }
 
     /// The whole text of a message, if the store has less of it.
-    pub(super) fn text(&self, entry: &Entry) -> Option<&str> {
+    pub(crate) fn text(&self, entry: &Entry) -> Option<&str> {
         let (original, _) = self.found.get(&entry.seq)?;
         Some(original.text.as_str()).filter(|text| text.len() > entry.text.len())
     }
 
     /// Whether the output of a call is known, which says more than the line that is stored of an error.
-    pub(super) fn has_output(&self, entry: &Entry) -> bool {
+    pub(crate) fn has_output(&self, entry: &Entry) -> bool {
         self.found.get(&entry.seq).is_some_and(|(_, output)| !output.head.is_empty())
     }
 
     /// Renders why originals are missing.
-    pub(super) fn render_problems(&self, page: &mut TextPage) {
+    pub(crate) fn render_problems(&self, page: &mut TextPage) {
         for (problem, entries) in &self.problems {
             let entries = counted(*entries, "entry", "entries");
             page.line(Tone::Warning, &format!("{entries}: {problem}"));
@@ -89,16 +98,33 @@ impl LogOriginals {
     }
 
     /// Renders what the transcript has about a call; whether it has anything.
-    pub(super) fn render_call(&self, page: &mut TextPage, entry: &Entry, tool: &ToolUse, session: &Session) -> bool {
+    pub(crate) fn render_call(
+        &self,
+        page: &mut TextPage,
+        entry: &Entry,
+        (tool, session): (&ToolUse, &Session),
+        detail: CallDetail,
+    ) -> bool {
         let Some((OriginalEntry { call: Some(call), .. }, output)) = self.found.get(&entry.seq) else { return false };
+        let is_failed = tool.outcome.as_ref().is_none_or(|outcome| outcome.status.is_error());
+        if let CallDetail::Changes { max_rows } = detail {
+            for change in call.changes.iter().filter(|_| !call.hides_secrets) {
+                // The line of the call names its file.
+                if call.changes.len() > 1 || change.path != tool.target {
+                    diff_heading(page, change, is_failed, session);
+                }
+                diff_body(page, change, max_rows);
+            }
+            return true;
+        }
         if call.hides_secrets {
             page.line(Tone::Dim, &format!("{INDENT}not shown: this file may hold secrets"));
             return true;
         }
         arguments(page, call, tool);
-        let is_failed = tool.outcome.as_ref().is_none_or(|outcome| outcome.status.is_error());
         for change in &call.changes {
-            file_diff(page, change, is_failed, session);
+            diff_heading(page, change, is_failed, session);
+            diff_body(page, change, SHOWN_DIFF_ROWS);
         }
         // What an edit changed says more than the agent's note that it did so.
         if call.changes.is_empty() || is_failed {
@@ -139,7 +165,8 @@ fn folded(page: &mut TextPage, tone: Tone, text: &FoldedText, [first, other]: [&
     }
 }
 
-fn file_diff(page: &mut TextPage, change: &FileDiff, is_failed: bool, session: &Session) {
+/// The file, what happened to it, and how many lines.
+fn diff_heading(page: &mut TextPage, change: &FileDiff, is_failed: bool, session: &Session) {
     let (added, removed) = change.counts();
     let path = relative_path(&sanitize_line(&change.path), session);
     page.add(Tone::Strong, &format!("{INDENT}{path}"));
@@ -149,7 +176,11 @@ fn file_diff(page: &mut TextPage, change: &FileDiff, is_failed: bool, session: &
     page.add(Tone::Added, &format!("  +{}", number(added))).add(Tone::Removed, &format!(" −{}", number(removed)));
     page.add(Tone::Error, if is_failed { "  not applied" } else { "" });
     page.line(Tone::Dim, about_diff(change.kind));
-    let mut free = SHOWN_DIFF_ROWS;
+}
+
+/// The first rows of what changed.
+fn diff_body(page: &mut TextPage, change: &FileDiff, max_rows: usize) {
+    let mut free = max_rows;
     for (at, hunk) in change.hunks.iter().enumerate() {
         if at > 0 && free > 0 {
             page.line(Tone::Dim, &format!("{INDENT}⋮"));
@@ -158,7 +189,7 @@ fn file_diff(page: &mut TextPage, change: &FileDiff, is_failed: bool, session: &
         free = free.saturating_sub(hunk.rows.len());
     }
     let rows: usize = change.hunks.iter().map(|hunk| hunk.rows.len()).sum();
-    let hidden = rows.saturating_sub(SHOWN_DIFF_ROWS) as u64 + change.cut_lines;
+    let hidden = rows.saturating_sub(max_rows) as u64 + change.cut_lines;
     if hidden > 0 {
         page.line(Tone::Dim, &format!("{INDENT}⋮ {} more", count(hidden, "line")));
     }

@@ -6,7 +6,7 @@ use rethread_model::{Entry, EntryKind, Session, SessionKind, SessionState, ToolO
 use unicode_width::UnicodeWidthStr;
 
 use super::format::{count, local_time, time_range};
-use super::original::LogOriginals;
+use super::original::{CallDetail, LogOriginals};
 use super::sanitize::sanitize;
 use super::sessions::session_label;
 use super::text_page::truncate_to_width;
@@ -120,7 +120,7 @@ fn tool_call_line(page: &mut TextPage, entry: &Entry, tool: &ToolUse, session: &
     if !reader.originals.has_output(entry) {
         indented_lines(page, tone, &error, MAX_ERROR_LINES);
     }
-    if reader.originals.render_call(page, entry, tool, session) {
+    if reader.originals.render_call(page, entry, (tool, session), CallDetail::Everything) {
         return;
     }
     let output = tool.outcome.as_ref().and_then(|outcome| outcome.output.as_deref());

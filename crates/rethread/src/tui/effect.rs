@@ -3,6 +3,7 @@
 use rethread_model::Session;
 
 use super::request::{ListRequest, PreviewRequest};
+use crate::cli::transfer::ExportFormat;
 
 /// Something to do after an update.
 #[derive(Clone, Debug)]
@@ -12,6 +13,7 @@ pub(super) enum TuiEffect {
     /// Copies text; the word says what it is.
     Copy(&'static str, String),
     Open(OpenTarget),
+    Export(Box<Session>, ExportFormat),
     /// Lets the shell have the terminal until it continues us.
     Suspend,
     Leave(TuiExit),

@@ -39,6 +39,12 @@ pub(super) struct EventLoop<'c> {
 impl EventLoop<'_> {
     /// Runs until the user leaves.
     pub(super) fn run(mut self) -> Result<TuiExit, Failure> {
+        let left = self.run_until_left();
+        self.workers.exports.finish();
+        left
+    }
+
+    fn run_until_left(&mut self) -> Result<TuiExit, Failure> {
         let mut effects = load_list(&mut self.state);
         let mut last_tick = Instant::now();
         let mut is_changed = true;
@@ -103,6 +109,9 @@ impl EventLoop<'_> {
             TuiEffect::LoadPreview(request) => self.workers.load_preview(request),
             TuiEffect::Copy(what, text) => self.copy(what, &text),
             TuiEffect::Open(target) => self.open(&target)?,
+            TuiEffect::Export(session, format) => {
+                self.workers.exports.start(*session, format, &self.context.environment.cwd)?;
+            }
             TuiEffect::Suspend => self.screen.lend(stop_until_continued)?,
             TuiEffect::Leave(exit) => return Ok(Some(exit)),
         }

@@ -1,4 +1,4 @@
-//! Small menus: filters and their values, what to copy, what to open.
+//! Small menus: filters and their values, what to copy, open or export.
 
 use rethread_engine::HitKind;
 use rethread_model::{Entry, Session};
@@ -7,6 +7,7 @@ use super::TuiTab;
 use super::effect::OpenTarget;
 use super::filters::{FilterChange, FilterKind, Filters, ProjectChoice, STATES, TIME_CHOICES};
 use super::request::FilterChoices;
+use crate::cli::transfer::ExportFormat;
 use crate::render::{relative_path, resume_command, sanitize_line};
 
 /// A list of choices of which one is selected.
@@ -26,7 +27,7 @@ pub(super) struct MenuItem {
 }
 
 /// What choosing an item does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum MenuAction {
     OpenFilter(FilterKind),
     ChangeFilter(FilterChange),
@@ -34,6 +35,8 @@ pub(super) enum MenuAction {
     /// What it is, and the text.
     Copy(&'static str, String),
     Open(OpenTarget),
+    /// Writes the session to a file in the current directory.
+    Export(Box<Session>, ExportFormat),
 }
 
 impl Menu {
@@ -91,6 +94,20 @@ impl Menu {
             items.push(MenuItem { key: None, label, action: MenuAction::Open(target) });
         }
         Self::new("Open in editor", items)
+    }
+
+    /// The formats in which a session can be written to a file.
+    pub(super) fn export(session: &Session) -> Self {
+        let formats = [
+            ('m', "Markdown, to read", ExportFormat::Md),
+            ('h', "one HTML page, to read or show", ExportFormat::Html),
+            ('j', "JSON lines, for `rethread import`", ExportFormat::Jsonl),
+        ];
+        let items = formats.map(|(key, label, format)| {
+            let action = MenuAction::Export(Box::new(session.clone()), format);
+            MenuItem { key: Some(key), label: label.to_owned(), action }
+        });
+        Self::new("Export to this directory", items.into())
     }
 
     pub(super) fn select_next(&mut self) {

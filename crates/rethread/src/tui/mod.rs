@@ -7,6 +7,7 @@ mod clipboard;
 mod editor;
 mod effect;
 mod event_loop;
+mod exports;
 mod filters;
 mod hangup;
 mod launch;

@@ -27,6 +27,8 @@ pub(super) struct PreviewRequest {
     pub(super) width: usize,
     /// Whether tool calls are shown with arguments and output.
     pub(super) is_unfolded: bool,
+    /// Whether diffs and outputs are read from the transcript, which takes longer.
+    pub(super) has_originals: bool,
     pub(super) start: PreviewStart,
 }
 
@@ -75,6 +77,8 @@ pub(super) struct PreviewDoc {
     pub(super) earlier: Option<EntryRange>,
     pub(super) later: Option<EntryRange>,
     pub(super) start: PreviewStart,
+    /// The same part with diffs and outputs, if that would show more.
+    pub(super) more: Option<Box<PreviewRequest>>,
 }
 
 /// What the filter menu offers.
@@ -95,6 +99,8 @@ pub(super) enum WorkerAnswer {
         number: u64,
         message: String,
     },
+    /// A session was written to a file, or why not, as shown to the user.
+    Exported(Result<String, String>),
     /// New transcript lines were read.
     Synced,
     /// A worker panicked.

@@ -111,6 +111,8 @@ pub(super) struct Preview {
     /// Number of lines above the first one shown.
     pub(super) scroll: usize,
     pub(super) pending: Option<u64>,
+    /// The request for diffs and outputs of what is shown.
+    pub(super) pending_originals: Option<u64>,
     pub(super) find: Option<PreviewFind>,
     pub(super) is_unfolded: bool,
 }
@@ -137,7 +139,7 @@ pub(super) struct TuiState {
 impl TuiState {
     /// Whether a worker is expected to answer.
     pub(super) fn is_waiting(&self) -> bool {
-        self.list.pending.is_some() || self.preview.pending.is_some()
+        self.list.pending.is_some() || self.preview.pending.is_some() || self.preview.pending_originals.is_some()
     }
 
     /// Whether the preview belongs to the selected row.

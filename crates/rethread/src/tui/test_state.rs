@@ -85,6 +85,7 @@ pub(super) fn doc(number: u64, row: &ListRow, count: u64) -> PreviewDoc {
         earlier: None,
         later: None,
         start: PreviewStart::Hit,
+        more: None,
     };
     for seq in 0..count {
         let (who, tone, kind) = match seq % 2 {

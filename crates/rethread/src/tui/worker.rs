@@ -3,11 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use rethread_engine::{Engine, EngineError, SyncRequest};
 
+use super::exports::Exports;
 use super::load::{LoadContext, load_choices, load_list, load_preview};
 use super::request::{ListRequest, PreviewRequest, WorkerAnswer};
 use super::state::TuiTab;
@@ -57,24 +59,36 @@ pub(super) struct Workers {
     /// Live activity reads transcripts first, which may take longer than a search.
     live: Arc<Newest<ListRequest>>,
     previews: Arc<Newest<PreviewRequest>>,
+    /// Transcripts are read on a thread of their own: a conversation never waits for one.
+    originals: Arc<Newest<PreviewRequest>>,
     pub(super) answers: Receiver<WorkerAnswer>,
+    pub(super) exports: Exports,
 }
 
 impl Workers {
     /// Starts the workers. They end with the process.
     pub(super) fn start(engine: &Arc<Engine>, syncing: Engine, zone: &TimeZone) -> std::io::Result<Self> {
         let (sender, answers) = channel();
-        let workers = Self { lists: Newest::new(), live: Newest::new(), previews: Newest::new(), answers };
+        let workers = Self {
+            lists: Newest::new(),
+            live: Newest::new(),
+            previews: Newest::new(),
+            originals: Newest::new(),
+            answers,
+            exports: Exports::new(engine, zone, &sender),
+        };
         for requests in [&workers.lists, &workers.live] {
             serve(requests, (engine, zone, &sender), |context, request: &ListRequest| {
                 let loaded = load_list(context, request).map(WorkerAnswer::List);
                 loaded.unwrap_or_else(|error| failed(request.number, &error))
             })?;
         }
-        serve(&workers.previews, (engine, zone, &sender), |context, request: &PreviewRequest| {
-            let loaded = load_preview(context, request).map(WorkerAnswer::Preview);
-            loaded.unwrap_or_else(|error| failed(request.number, &error))
-        })?;
+        for requests in [&workers.previews, &workers.originals] {
+            serve(requests, (engine, zone, &sender), |context, request: &PreviewRequest| {
+                let loaded = load_preview(context, request).map(WorkerAnswer::Preview);
+                loaded.unwrap_or_else(|error| failed(request.number, &error))
+            })?;
+        }
         let engine = Arc::clone(engine);
         spawn(sender.clone(), move |sender| send_choices(&engine, sender))?;
         spawn(sender, move |sender| sync_regularly(&syncing, sender))?;
@@ -87,7 +101,8 @@ impl Workers {
     }
 
     pub(super) fn load_preview(&self, request: PreviewRequest) {
-        self.previews.put(request);
+        let requests = if request.has_originals { &self.originals } else { &self.previews };
+        requests.put(request);
     }
 }
 
@@ -109,20 +124,21 @@ fn serve<T: Send + 'static>(
                 return;
             }
         }
-    })
+    })?;
+    Ok(())
 }
 
 /// Starts a thread. A panic in it is reported, so that the interface does not wait forever.
-fn spawn(
+pub(super) fn spawn(
     sender: Sender<WorkerAnswer>,
     work: impl FnOnce(&Sender<WorkerAnswer>) + Send + 'static,
-) -> std::io::Result<()> {
+) -> std::io::Result<JoinHandle<()>> {
     let guarded = move || {
         if catch_unwind(AssertUnwindSafe(|| work(&sender))).is_err() {
             let _ = sender.send(WorkerAnswer::Crashed);
         }
     };
-    std::thread::Builder::new().spawn(guarded).map(|_| ())
+    std::thread::Builder::new().spawn(guarded)
 }
 
 fn send_choices(engine: &Engine, sender: &Sender<WorkerAnswer>) {

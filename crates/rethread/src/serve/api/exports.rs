@@ -1,13 +1,12 @@
 //! A session as a file: for `rethread import`, or to read.
 
-use rethread_engine::EngineError;
 use rethread_model::SessionId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::existing_reference;
 use crate::cli::transfer::ExportFormat;
-use crate::export::{html_document, markdown_document};
+use crate::export::export_sessions;
 use crate::failure::{Failure, FailureKind};
 use crate::json::ExportedSessionJson;
 use crate::serve::params::{ChoiceParam, NamedChoice};
@@ -51,33 +50,21 @@ impl NamedChoice for ExportFormat {
 
 fn export(app: &ServerState, id: SessionId, params: ExportParams) -> ApiResult {
     let ExportParams { format: ChoiceParam(format), download } = params;
-    let reference = existing_reference(app, id)?;
-    let (content, redactions) = match format {
-        ExportFormat::Jsonl => lines(app, id)?,
-        ExportFormat::Md | ExportFormat::Html => {
-            let readable = app.engine.transfer().readable(&reference)?;
-            let render = if format == ExportFormat::Md { markdown_document } else { html_document };
-            (render(&[readable.log], &app.engine.environment().time_zone), readable.redactions)
-        }
+    existing_reference(app, id)?;
+    let engine = &app.engine;
+    let mut content = String::new();
+    let mut write = |text: &str| {
+        content.push_str(text);
+        Ok(())
     };
+    let exported = export_sessions(engine, &engine.environment().time_zone, &[id], format, &mut write)?;
+    if exported.sessions == 0 {
+        let failure = Failure::new(FailureKind::Conflict, "a thread has no export of this format");
+        return Err(failure.hint(format!("rethread thread export {id}, or format=md")).into());
+    }
     let file_name = format!("session-{}.{}", id.to_string().to_lowercase(), format.extension());
     if download {
         return Ok(ApiResponse::file(format.content_type(), &file_name, content));
     }
-    ApiResponse::json(&ExportedSessionJson::new(&file_name, format.content_type(), &content, redactions))
-}
-
-type ExportedText = (String, Vec<(&'static str, u64)>);
-
-fn lines(app: &ServerState, id: SessionId) -> Result<ExportedText, Failure> {
-    let mut content = String::new();
-    let report = app.engine.transfer().export::<EngineError>(&[id], &mut |line| {
-        content.push_str(line);
-        Ok(())
-    })?;
-    if report.sessions == 0 {
-        let failure = Failure::new(FailureKind::Conflict, "a thread has no export of this format");
-        return Err(failure.hint(format!("rethread thread export {id}, or format=md")));
-    }
-    Ok((content, report.redactions))
+    ApiResponse::json(&ExportedSessionJson::new(&file_name, format.content_type(), &content, exported.redactions))
 }

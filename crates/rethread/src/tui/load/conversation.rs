@@ -5,8 +5,8 @@ use rethread_model::{Entry, EntryKind, Session, ToolOutcome, ToolStatus, ToolUse
 use unicode_width::UnicodeWidthStr;
 
 use crate::render::{
-    TextPage, Tone, author_label, error_text, local_time, outcome_text, relative_path, sanitize, sanitize_line,
-    truncate_to_width, wrap,
+    CallDetail, LogOriginals, TextPage, Tone, author_label, error_text, local_time, outcome_text, relative_path,
+    sanitize, sanitize_line, truncate_to_width, wrap,
 };
 
 /// Lines of texts that are not part of the conversation itself.
@@ -15,6 +15,8 @@ const FOLDED_LINES: usize = 2;
 const MAX_MESSAGE_LINES: usize = 400;
 /// Lines of a tool's output.
 const MAX_OUTPUT_LINES: usize = 30;
+/// Rows of a diff, as long as calls are folded.
+const FOLDED_DIFF_ROWS: usize = 12;
 
 /// How entries are shown.
 #[derive(Clone, Copy, Debug)]
@@ -24,12 +26,14 @@ pub(super) struct EntryView<'a> {
     pub(super) is_unfolded: bool,
     /// Whether this is the entry that was found.
     pub(super) is_cited: bool,
+    /// What the transcript has about the entries.
+    pub(super) originals: &'a LogOriginals,
 }
 
 /// Adds the lines of an entry.
 pub(super) fn add_entry(page: &mut TextPage, entry: &Entry, session: &Session, view: &EntryView<'_>) {
     match &entry.tool {
-        Some(tool) => add_call(page, tool, session, view),
+        Some(tool) => add_call(page, entry, (tool, session), view),
         None => add_message(page, entry, view),
     }
 }
@@ -43,14 +47,15 @@ fn add_message(page: &mut TextPage, entry: &Entry, view: &EntryView<'_>) {
             (Tone::Plain, MAX_MESSAGE_LINES)
         }
         EntryKind::Failure | EntryKind::Interruption => (Tone::Error, MAX_MESSAGE_LINES),
-        _ if view.is_unfolded || view.is_cited => (Tone::Dim, MAX_MESSAGE_LINES),
+        _ if view.is_unfolded => (Tone::Dim, MAX_MESSAGE_LINES),
         _ => (Tone::Dim, FOLDED_LINES),
     };
-    add_lines(page, text_tone, &entry.text, "", limit);
+    let text = view.originals.text(entry).unwrap_or(&entry.text);
+    add_lines(page, text_tone, text, "", limit);
 }
 
-/// One line: outcome, tool, target, size of the result. The line of an error follows.
-fn add_call(page: &mut TextPage, tool: &ToolUse, session: &Session, view: &EntryView<'_>) {
+/// One line: outcome, tool, target, size of the result. The line of an error and what the call changed follow.
+fn add_call(page: &mut TextPage, entry: &Entry, (tool, session): (&ToolUse, &Session), view: &EntryView<'_>) {
     let width = page.width().unwrap_or(usize::MAX);
     let outcome = tool.outcome.as_ref();
     let (result, tone) = outcome_text(outcome);
@@ -66,11 +71,16 @@ fn add_call(page: &mut TextPage, tool: &ToolUse, session: &Session, view: &Entry
     let gap = width.saturating_sub(used + target.width() + result.width());
     page.add(Tone::Plain, &" ".repeat(if result.is_empty() { 0 } else { gap.clamp(1, 200) }));
     page.line(if tone == Tone::Success { Tone::Dim } else { tone }, &result);
-    if let Some(error) = error_text(outcome) {
-        let limit = if view.is_unfolded || view.is_cited { MAX_OUTPUT_LINES } else { 1 };
+    if let Some(error) = error_text(outcome).filter(|_| !(view.is_unfolded && view.originals.has_output(entry))) {
+        let limit = if view.is_unfolded { MAX_OUTPUT_LINES } else { 1 };
         add_lines(page, Tone::Error, error, "    ", limit);
     }
-    if view.is_unfolded {
+    let detail = match view.is_unfolded {
+        true => CallDetail::Everything,
+        false => CallDetail::Changes { max_rows: FOLDED_DIFF_ROWS },
+    };
+    let has_original = view.originals.render_call(page, entry, (tool, session), detail);
+    if view.is_unfolded && !has_original {
         add_details(page, tool);
     }
 }

@@ -2,6 +2,7 @@
 
 mod conversation;
 mod facts;
+mod fold_line;
 mod hits;
 mod preview;
 mod sessions;

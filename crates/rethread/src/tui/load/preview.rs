@@ -1,10 +1,12 @@
 //! The preview: a header, what is known about a fix or decision, and the conversation around it.
 
-use rethread_engine::{EngineError, EntryRange, FixReport, SessionPage, SessionPageRequest};
-use rethread_model::{Entry, Session};
+use rethread_engine::{EngineError, EntryPage, EntryRange, FixReport, SessionPage, SessionPageRequest};
+use rethread_model::{Entry, ToolKind};
 
-use super::{LoadContext, conversation};
-use crate::render::{self, TextPage, Tone, count, describe_state, session_label, time_range};
+use super::LoadContext;
+use super::conversation::{self, EntryView};
+use super::fold_line::fold_line;
+use crate::render::{self, LogOriginals, TextPage, Tone, count, describe_state, session_label, time_range};
 use crate::tui::request::{PreviewDoc, PreviewRequest, TonedLine};
 use crate::tui::row::{RowFact, RowSubject};
 
@@ -28,16 +30,34 @@ pub(in crate::tui) fn load_preview(
         earlier: first.filter(|_| page.has_earlier).map(|entry| EntryRange::Before(entry.seq)),
         later: last.filter(|_| page.has_later).map(|entry| EntryRange::From(entry.seq + 1)),
         start: request.start,
+        more: None,
     };
+    let cited = cited_entry(page, &request.subject);
+    let wanted: Vec<Entry> = page.entries.iter().filter(|entry| has_more(entry, cited, request)).cloned().collect();
+    let mut originals = LogOriginals::default();
+    if request.has_originals {
+        let mut add = |entry: &Entry, original| originals.add(entry, original);
+        context.engine.sessions().originals(session, &wanted, &mut add)?;
+    } else if !wanted.is_empty() {
+        doc.more = Some(Box::new(PreviewRequest { has_originals: true, ..request.clone() }));
+    }
+    if request.is_unfolded {
+        let mut problems = TextPage::new(false, Some(request.width));
+        originals.render_problems(&mut problems);
+        doc.lines.extend(problems.toned_lines());
+    }
     if page.has_earlier {
         doc.lines.push(vec![(Tone::Dim, "… scroll up for earlier entries".to_owned())]);
     }
-    let cited = page.center_seq.filter(|_| request.subject.line.is_some()).or_else(|| {
-        let line = request.subject.line?;
-        Some(page.entries.iter().find(|entry| entry.location.line == line)?.seq)
-    });
     for entry in &page.entries {
-        add_entry(context, &mut doc, entry, session, request, cited == Some(entry.seq));
+        let is_cited = cited == Some(entry.seq);
+        let view = EntryView {
+            zone: context.zone,
+            is_unfolded: request.is_unfolded || is_cited,
+            is_cited,
+            originals: &originals,
+        };
+        add_entry(&mut doc, entry, &view, request.width);
     }
     if page.has_later {
         doc.lines.push(vec![(Tone::Dim, "… scroll down for later entries".to_owned())]);
@@ -47,26 +67,30 @@ pub(in crate::tui) fn load_preview(
     Ok(doc)
 }
 
-fn add_entry(
-    context: LoadContext<'_>,
-    doc: &mut PreviewDoc,
-    entry: &Entry,
-    session: &Session,
-    request: &PreviewRequest,
-    is_cited: bool,
-) {
+/// The entry that was found.
+fn cited_entry(page: &EntryPage, subject: &RowSubject) -> Option<u64> {
+    let line = subject.line?;
+    page.center_seq.or_else(|| Some(page.entries.iter().find(|entry| entry.location.line == line)?.seq))
+}
+
+/// Whether the transcript may have more about an entry than the store, and it is to be shown.
+fn has_more(entry: &Entry, cited: Option<u64>, request: &PreviewRequest) -> bool {
+    let changes_files = entry.tool.as_ref().and_then(|tool| tool.kind).is_some_and(ToolKind::changes_files);
+    request.is_unfolded || changes_files || cited == Some(entry.seq)
+}
+
+fn add_entry(doc: &mut PreviewDoc, entry: &Entry, view: &EntryView<'_>, width: usize) {
     // No blank line between tool calls, so that they follow the message that led to them.
     if entry.tool.is_none() && !doc.lines.is_empty() {
         doc.lines.push(Vec::new());
     }
     doc.entries.push((doc.lines.len(), entry.clone()));
-    if is_cited {
+    if view.is_cited {
         doc.hit = Some(doc.lines.len());
     }
-    let mut text = TextPage::new(false, Some(request.width));
-    let view = conversation::EntryView { zone: context.zone, is_unfolded: request.is_unfolded, is_cited };
-    conversation::add_entry(&mut text, entry, session, &view);
-    doc.lines.extend(text.toned_lines());
+    let mut text = TextPage::new(false, Some(width));
+    conversation::add_entry(&mut text, entry, &doc.session, view);
+    doc.lines.extend(text.toned_lines().into_iter().flat_map(|line| fold_line(line, width)));
 }
 
 fn header(context: LoadContext<'_>, loaded: &SessionPage, width: usize) -> Vec<TonedLine> {

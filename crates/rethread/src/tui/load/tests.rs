@@ -52,6 +52,7 @@ fn preview(engine: &Engine, row: &ListRow, range: EntryRange) -> PreviewDoc {
         range,
         width: 60,
         is_unfolded: false,
+        has_originals: false,
         start: PreviewStart::Hit,
     };
     load_preview(LoadContext { engine, zone: &TimeZone::UTC }, &request).unwrap()

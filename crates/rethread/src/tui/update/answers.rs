@@ -3,15 +3,23 @@
 use super::{list, preview};
 use crate::render::Tone;
 use crate::tui::effect::TuiEffect;
-use crate::tui::request::{LoadedList, PreviewDoc, WorkerAnswer};
+use crate::tui::request::{LoadedList, WorkerAnswer};
 use crate::tui::state::{TuiState, TuiTab};
 
 pub(super) fn receive(state: &mut TuiState, answer: WorkerAnswer) -> Vec<TuiEffect> {
     match answer {
         WorkerAnswer::List(loaded) if state.list.pending == Some(loaded.number) => receive_list(state, loaded),
-        WorkerAnswer::Preview(doc) if state.preview.pending == Some(doc.number) => receive_preview(state, doc),
+        WorkerAnswer::Preview(doc) if state.preview.pending == Some(doc.number) => preview::receive(state, doc),
+        WorkerAnswer::Preview(doc) if state.preview.pending_originals == Some(doc.number) => {
+            preview::receive_originals(state, doc)
+        }
         WorkerAnswer::Choices(choices) => {
             state.choices = choices;
+            Vec::new()
+        }
+        WorkerAnswer::Exported(written) => {
+            let tone = if written.is_ok() { Tone::Success } else { Tone::Error };
+            state.message = Some((tone, written.unwrap_or_else(|problem| problem)));
             Vec::new()
         }
         WorkerAnswer::Failed { number, message } => fail(state, number, message),
@@ -48,13 +56,6 @@ fn receive_list(state: &mut TuiState, loaded: LoadedList) -> Vec<TuiEffect> {
     if follows { preview::load(state) } else { Vec::new() }
 }
 
-fn receive_preview(state: &mut TuiState, doc: PreviewDoc) -> Vec<TuiEffect> {
-    state.preview.pending = None;
-    state.preview.doc = Some(doc);
-    preview::scroll_to_start(state);
-    if state.preview.find.is_some() { preview::find_again(state) } else { Vec::new() }
-}
-
 fn fail(state: &mut TuiState, number: u64, message: String) -> Vec<TuiEffect> {
     let is_list = state.list.pending == Some(number);
     if is_list {
@@ -62,6 +63,8 @@ fn fail(state: &mut TuiState, number: u64, message: String) -> Vec<TuiEffect> {
         state.list.is_loaded = true;
     } else if state.preview.pending == Some(number) {
         state.preview.pending = None;
+    } else if state.preview.pending_originals == Some(number) {
+        state.preview.pending_originals = None;
     } else {
         return Vec::new();
     }

@@ -91,6 +91,7 @@ fn press_alt(state: &mut TuiState, letter: char) -> Option<Vec<TuiEffect>> {
     let kind = match letter {
         '1'..='4' => return Some(open_tab_number(state, letter)),
         'f' => return Some(open_filters(state)),
+        'e' => return Some(open_export(state)),
         'p' => FilterKind::Project,
         'a' => FilterKind::Agent,
         't' => FilterKind::Time,
@@ -128,6 +129,7 @@ fn press_letter(state: &mut TuiState, key: KeyEvent) -> Vec<TuiEffect> {
         '?' => open_help(state),
         'y' => open_copy(state),
         'o' => open_editor(state),
+        'e' => open_export(state),
         'f' => open_filters(state),
         't' => preview::toggle_folding(state),
         '/' => preview::open_find(state),
@@ -182,6 +184,7 @@ fn edit(line: &mut QueryLine, key: KeyEvent) -> bool {
         KeyCode::Char('u') if is_control(key) => line.clear(),
         KeyCode::Char('w') if is_control(key) => line.delete_word(),
         KeyCode::Char('a') if is_control(key) => line.move_to_start(),
+        KeyCode::Char('e') if is_control(key) => line.move_to_end(),
         KeyCode::Backspace if is_alt(key) || is_control(key) => line.delete_word(),
         KeyCode::Char(letter) if !is_control(key) && !is_alt(key) => line.insert(letter.encode_utf8(&mut [0; 4])),
         KeyCode::Backspace => line.delete_before(),
@@ -236,6 +239,12 @@ fn open_copy(state: &mut TuiState) -> Vec<TuiEffect> {
     let Some(session) = selected_session(state) else { return Vec::new() };
     let text = state.list.selected_row().map_or("", |row| &row.subject.text);
     state.overlay = Some(Overlay::Menu(Menu::copy(&session, text)));
+    Vec::new()
+}
+
+fn open_export(state: &mut TuiState) -> Vec<TuiEffect> {
+    let Some(session) = selected_session(state) else { return Vec::new() };
+    state.overlay = Some(Overlay::Menu(Menu::export(&session)));
     Vec::new()
 }
 

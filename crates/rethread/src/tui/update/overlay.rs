@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{list, preview};
+use crate::render::Tone;
 use crate::tui::effect::{TuiEffect, TuiExit};
 use crate::tui::menu::{Menu, MenuAction};
 use crate::tui::state::{Overlay, TuiState};
@@ -82,6 +83,10 @@ pub(super) fn act(state: &mut TuiState, action: MenuAction) -> Vec<TuiEffect> {
         }
         MenuAction::Copy(what, text) => vec![TuiEffect::Copy(what, text)],
         MenuAction::Open(target) => vec![TuiEffect::Open(target)],
+        MenuAction::Export(session, format) => {
+            state.message = Some((Tone::Dim, "exporting".to_owned()));
+            vec![TuiEffect::Export(session, format)]
+        }
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) fn load(state: &mut TuiState) -> Vec<TuiEffect> {
     let Some(subject) = state.list.selected_row().map(|row| &row.subject) else {
         state.preview.doc = None;
         state.preview.pending = None;
+        state.preview.pending_originals = None;
         return Vec::new();
     };
     let range = match (subject.line, subject.is_running) {
@@ -46,9 +47,18 @@ fn request(state: &mut TuiState, range: EntryRange, start: PreviewStart) -> Vec<
     let Some(subject) = state.list.selected_row().map(|row| row.subject.clone()) else { return Vec::new() };
     let number = state.next_request();
     state.preview.pending = Some(number);
+    state.preview.pending_originals = None;
     let width = screen_areas(state).preview_columns();
     let is_unfolded = state.preview.is_unfolded;
-    vec![TuiEffect::LoadPreview(PreviewRequest { number, subject, range, width, is_unfolded, start })]
+    vec![TuiEffect::LoadPreview(PreviewRequest {
+        number,
+        subject,
+        range,
+        width,
+        is_unfolded,
+        has_originals: false,
+        start,
+    })]
 }
 
 /// Shows or hides arguments and output of tool calls.
@@ -112,19 +122,52 @@ pub(super) fn limit_scroll(state: &mut TuiState) {
     state.preview.scroll = state.preview.scroll.min(lines.saturating_sub(preview_rows(state)));
 }
 
-/// Scrolls a loaded part to where reading starts.
-pub(super) fn scroll_to_start(state: &mut TuiState) {
+/// Shows a part that was loaded, from where reading starts, and asks for its diffs and outputs.
+pub(super) fn receive(state: &mut TuiState, mut doc: PreviewDoc) -> Vec<TuiEffect> {
+    let more = doc.more.take();
+    state.preview.pending = None;
+    state.preview.pending_originals = more.as_ref().map(|request| request.number);
+    state.preview.doc = Some(doc);
     let rows = preview_rows(state);
-    let Some(doc) = &state.preview.doc else { return };
-    state.preview.scroll = match (doc.start, doc.hit) {
+    state.preview.scroll = state.preview.doc.as_ref().map_or(0, |doc| start_of(doc, rows));
+    if state.preview.find.is_some() {
+        find_again(state);
+    }
+    more.map(|request| TuiEffect::LoadPreview(*request)).into_iter().collect()
+}
+
+/// Shows the same part with diffs and outputs. What the reader scrolled to stays at the top.
+pub(super) fn receive_originals(state: &mut TuiState, doc: PreviewDoc) -> Vec<TuiEffect> {
+    state.preview.pending_originals = None;
+    let rows = preview_rows(state);
+    let scroll = state.preview.scroll;
+    state.preview.scroll = match &state.preview.doc {
+        Some(before) if scroll != start_of(before, rows) => {
+            let at = before.entries.partition_point(|(row, _)| *row <= scroll).saturating_sub(1);
+            let place = before.entries.get(at).map(|(row, entry)| (entry.seq, scroll.saturating_sub(*row)));
+            place.map_or(scroll, |(seq, below)| row_of(&doc, seq) + below)
+        }
+        _ => start_of(&doc, rows),
+    };
+    state.preview.doc = Some(doc);
+    limit_scroll(state);
+    if state.preview.find.is_some() { find_again(state) } else { Vec::new() }
+}
+
+/// The first line shown of a part before its reader scrolls.
+fn start_of(doc: &PreviewDoc, rows: usize) -> usize {
+    let start = match (doc.start, doc.hit) {
         (PreviewStart::Hit, Some(hit)) => hit.saturating_sub(rows / 3),
         (PreviewStart::Hit | PreviewStart::Top, _) => 0,
         (PreviewStart::Bottom, _) => usize::MAX,
-        (PreviewStart::Entry(seq), _) => {
-            doc.entries.iter().find(|(_, entry)| entry.seq == seq).map_or(0, |(row, _)| *row)
-        }
+        (PreviewStart::Entry(seq), _) => row_of(doc, seq),
     };
-    limit_scroll(state);
+    start.min(doc.lines.len().saturating_sub(rows))
+}
+
+/// The first line of an entry.
+fn row_of(doc: &PreviewDoc, seq: u64) -> usize {
+    doc.entries.iter().find(|(_, entry)| entry.seq == seq).map_or(0, |(row, _)| *row)
 }
 
 /// Opens the line for what to find.

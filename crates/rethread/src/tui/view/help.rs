@@ -23,6 +23,7 @@ const KEYS: [(&str, &[(&str, &str)]); 5] = [
             ("Alt-K Alt-S", "filter by kind of hit, state of the session"),
             ("Ctrl-Y", "copy the ID, the resume command or the text"),
             ("Ctrl-O", "open the transcript or a file in $EDITOR"),
+            ("Alt-E", "export the session to a file"),
             ("Ctrl-F", "find in the conversation"),
             ("Ctrl-T", "show or hide details of tool calls"),
             ("F1", "this list"),
@@ -35,6 +36,7 @@ const KEYS: [(&str, &[(&str, &str)]); 5] = [
         &[
             ("letters", "search as you type"),
             ("Left Right Home End", "move the cursor"),
+            ("Ctrl-A Ctrl-E", "start, end"),
             ("Ctrl-W Ctrl-U", "delete a word, everything"),
         ],
     ),
@@ -43,7 +45,7 @@ const KEYS: [(&str, &[(&str, &str)]); 5] = [
         &[
             ("j k g G", "down, up, first, last"),
             ("Left Right, 1 to 4", "tabs"),
-            ("f y o / t", "filters, copy, open, find, tool details"),
+            ("f y o e / t", "filters, copy, open, export, find, tool details"),
             ("i", "to the query"),
             ("q", "leave"),
         ],
@@ -55,7 +57,7 @@ const KEYS: [(&str, &[(&str, &str)]); 5] = [
             ("g G", "start and end of the session"),
             ("[ ]", "previous and next prompt"),
             ("/ n N", "find, next place, previous place"),
-            ("f y o t i q", "as in the list"),
+            ("f y o e t i q", "as in the list"),
         ],
     ),
     (

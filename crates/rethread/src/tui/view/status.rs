@@ -10,7 +10,7 @@ use crate::tui::state::{Focus, Overlay, TuiState};
 type KeyHint = (&'static str, &'static str);
 
 /// Most important first: on a narrow screen the last ones are left out.
-const QUERY_HINTS: [KeyHint; 9] = [
+const QUERY_HINTS: [KeyHint; 10] = [
     ("F1", "keys"),
     ("↑↓", "select"),
     ("Enter", "resume"),
@@ -19,9 +19,10 @@ const QUERY_HINTS: [KeyHint; 9] = [
     ("Alt-F", "filters"),
     ("Ctrl-Y", "copy"),
     ("Ctrl-O", "open"),
+    ("Alt-E", "export"),
     ("Esc", "leave"),
 ];
-const LIST_HINTS: [KeyHint; 10] = [
+const LIST_HINTS: [KeyHint; 11] = [
     ("?", "keys"),
     ("↑↓", "select"),
     ("Enter", "resume"),
@@ -30,10 +31,11 @@ const LIST_HINTS: [KeyHint; 10] = [
     ("f", "filters"),
     ("y", "copy"),
     ("o", "open"),
+    ("e", "export"),
     ("/", "find"),
     ("q", "leave"),
 ];
-const PREVIEW_HINTS: [KeyHint; 10] = [
+const PREVIEW_HINTS: [KeyHint; 11] = [
     ("?", "keys"),
     ("↑↓", "scroll"),
     ("Enter", "resume"),
@@ -43,6 +45,7 @@ const PREVIEW_HINTS: [KeyHint; 10] = [
     ("t", "tool details"),
     ("y", "copy"),
     ("o", "open"),
+    ("e", "export"),
     ("q", "leave"),
 ];
 const FIND_HINTS: [KeyHint; 3] = [("Enter", "keep"), ("↑↓", "previous, next"), ("Esc", "close")];

@@ -1,0 +1,127 @@
+//! A file of an export, which gets its name only once it is complete.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use rethread_engine::slug;
+use rethread_model::{Session, short_id};
+use tempfile::{NamedTempFile, PersistError};
+
+use crate::cli::transfer::ExportFormat;
+use crate::failure::{Failure, FailureKind};
+use crate::render::session_label;
+
+/// Characters of a session's name in the name of its file.
+const MAX_NAME_CHARS: usize = 60;
+/// Names that are tried before giving up.
+const MAX_NAMES: u32 = 1000;
+
+/// A file that is being written. Only its owner can read it.
+#[derive(Debug)]
+pub(crate) struct ExportFile {
+    path: PathBuf,
+    draft: BufWriter<NamedTempFile>,
+}
+
+impl ExportFile {
+    pub(crate) fn create(path: PathBuf) -> Result<Self, Failure> {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let draft = NamedTempFile::new_in(folder).map_err(|cause| {
+            Failure::new(FailureKind::Output, format!("cannot write to {}: {cause}", folder.display()))
+        })?;
+        Ok(Self { path, draft: BufWriter::new(draft) })
+    }
+
+    pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
+        Ok(self.draft.write_all(text.as_bytes())?)
+    }
+
+    /// Gives the file its name, and replaces a file that has it.
+    pub(crate) fn replace(self) -> Result<PathBuf, Failure> {
+        let Self { path, draft } = self;
+        finish(draft)?.persist(&path).map_err(PersistError::into).and_then(|file: File| file.sync_all())?;
+        Ok(path)
+    }
+
+    /// Gives the file its name, or one with a number if there is such a file. Returns the path.
+    pub(crate) fn keep_existing(self) -> Result<PathBuf, Failure> {
+        let Self { path, draft } = self;
+        let mut draft = finish(draft)?;
+        for number in 1..=MAX_NAMES {
+            let numbered = with_number(&path, number);
+            match draft.persist_noclobber(&numbered) {
+                Ok(file) => {
+                    file.sync_all()?;
+                    return Ok(numbered);
+                }
+                Err(taken) if taken.error.kind() == io::ErrorKind::AlreadyExists => draft = taken.file,
+                Err(failed) => return Err(failed.error.into()),
+            }
+        }
+        Err(Failure::new(FailureKind::Output, format!("{} exists in {MAX_NAMES} versions", path.display())))
+    }
+}
+
+fn finish(draft: BufWriter<NamedTempFile>) -> Result<NamedTempFile, Failure> {
+    draft.into_inner().map_err(|error| Failure::from(error.into_error()))
+}
+
+/// `notes.md`, `notes-2.md`, `notes-3.md`.
+fn with_number(path: &Path, number: u32) -> PathBuf {
+    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    match number {
+        1 => path.to_path_buf(),
+        _ => path.with_file_name(format!("{}-{number}.{}", part(path.file_stem()), part(path.extension()))),
+    }
+}
+
+/// A name for the file of a session: words of the session's name, and the end of its id.
+pub(crate) fn export_file_name(session: &Session, format: ExportFormat) -> String {
+    let (name, id) = (file_words(&session_label(session)), session.id.to_string());
+    format!("{name}-{}.{}", short_id(&id).to_lowercase(), format.extension())
+}
+
+/// A name from a transcript as the start of a file's name: only words and dashes.
+fn file_words(name: &str) -> String {
+    let words: String = slug(name).chars().take(MAX_NAME_CHARS).collect();
+    if words.is_empty() { "session".to_owned() } else { words.trim_end_matches('-').to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(path: &Path, text: &str) -> ExportFile {
+        let mut file = ExportFile::create(path.to_path_buf()).unwrap();
+        file.write(text).unwrap();
+        file
+    }
+
+    #[test]
+    fn an_existing_file_is_kept_or_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.md");
+        assert_eq!(written(&path, "one").keep_existing().unwrap(), path);
+        assert_eq!(written(&path, "two").keep_existing().unwrap(), folder.path().join("notes-2.md"));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
+        written(&path, "three").replace().unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "three");
+    }
+
+    #[test]
+    fn a_file_that_is_not_finished_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(written(&folder.path().join("notes.md"), "one"));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_name_from_a_transcript_is_only_words() {
+        let check = |name: &str, expect: &str| assert_eq!(file_words(name), expect);
+        check("../../etc/\u{1b}]52;c;eA==\u{7} Fix it", "etc-52-c-ea-fix-it");
+        check("日本語 のテスト", "日本語-のテスト");
+        check("/.", "session");
+        check(&"long ".repeat(60), &"long-".repeat(12)[..59]);
+    }
+}
