@@ -34,8 +34,8 @@ pub(crate) fn prepare(environment: &Environment, command: &AgentCommand) -> Resu
     Ok(process)
 }
 
-/// The startable agents that are on the PATH.
-fn installed_agents(environment: &Environment) -> Vec<Agent> {
+/// The agents on the PATH that can be started with a first prompt.
+pub(crate) fn installed_agents(environment: &Environment) -> Vec<Agent> {
     let is_installed = |agent: &Agent| {
         let words = rethread_engine::format_of(*agent).start_words("").unwrap_or_default();
         words.first().is_some_and(|program| find_program(environment, program).is_some())

@@ -18,19 +18,39 @@ const COLON_LINE: [&str; 5] = ["hx", "helix", "subl", "zed", "mate"];
 /// Editors that take `--goto FILE:LINE`.
 const GOTO_LINE: [&str; 5] = ["code", "codium", "cursor", "windsurf", "code-insiders"];
 
-/// The words of the command that opens a file. The error says why it cannot be opened.
-pub(super) fn command_for(target: &OpenTarget, variables: &[(String, String)]) -> Result<Vec<String>, String> {
-    let file = find(target)?;
-    let editor = variable(variables, "VISUAL").or_else(|| variable(variables, "EDITOR")).unwrap_or(DEFAULT_EDITOR);
-    Ok(command(editor, &file.to_string_lossy(), target.line))
+/// What a shell says if it cannot find a program.
+const NOT_FOUND: i32 = 127;
+
+/// The editor that opens a file.
+#[derive(Debug)]
+pub(super) struct EditorCommand {
+    /// As the user wrote it. It may have arguments, so a shell splits it, as for git.
+    editor: String,
+    arguments: Vec<String>,
 }
 
-/// Runs the editor and waits for it. The error says what is wrong.
-pub(super) fn run(words: &[String]) -> Result<(), String> {
-    match Command::new(&words[0]).args(&words[1..]).status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{} ended with {status}", words[0])),
-        Err(error) => Err(format!("cannot start {:?}: {error}; set EDITOR", words[0])),
+/// The command that opens a file. The error says why it cannot be opened.
+pub(super) fn command_for(target: &OpenTarget, variables: &[(String, String)]) -> Result<EditorCommand, String> {
+    let file = find(target)?;
+    let editor = variable(variables, "VISUAL").or_else(|| variable(variables, "EDITOR")).unwrap_or(DEFAULT_EDITOR);
+    let editor = if editor.trim().is_empty() { DEFAULT_EDITOR } else { editor };
+    Ok(EditorCommand { editor: editor.to_owned(), arguments: arguments(editor, &file.to_string_lossy(), target.line) })
+}
+
+impl EditorCommand {
+    /// Runs the editor and waits for it. The error says what is wrong.
+    pub(super) fn run(&self) -> Result<(), String> {
+        let editor = &self.editor;
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(format!("{editor} \"$@\"")).arg(editor).args(&self.arguments);
+        match shell.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) if status.code() == Some(NOT_FOUND) => {
+                Err(format!("cannot start the editor {editor:?}; set EDITOR"))
+            }
+            Ok(status) => Err(format!("the editor {editor:?} ended with {status}")),
+            Err(error) => Err(format!("cannot start a shell for the editor: {error}")),
+        }
     }
 }
 
@@ -52,21 +72,17 @@ fn find(target: &OpenTarget) -> Result<PathBuf, String> {
     Ok(file)
 }
 
-/// The words of the command. Editors that are not known get the file only.
-fn command(editor: &str, file: &str, line: Option<u64>) -> Vec<String> {
-    let mut words: Vec<String> = editor.split_whitespace().map(str::to_owned).collect();
-    if words.is_empty() {
-        words.push(DEFAULT_EDITOR.to_owned());
-    }
-    let name = words[0].rsplit('/').next().unwrap_or_default().to_owned();
-    let is_one_of = |names: &[&str]| names.contains(&name.as_str());
+/// The words after the editor. Editors that are not known get the file only.
+fn arguments(editor: &str, file: &str, line: Option<u64>) -> Vec<String> {
+    let program = editor.split_whitespace().next().unwrap_or_default().trim_matches(['"', '\'']);
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let is_one_of = |names: &[&str]| names.contains(&name);
     match line {
-        Some(line) if is_one_of(&PLUS_LINE) => words.extend([format!("+{line}"), file.to_owned()]),
-        Some(line) if is_one_of(&COLON_LINE) => words.push(format!("{file}:{line}")),
-        Some(line) if is_one_of(&GOTO_LINE) => words.extend(["--goto".to_owned(), format!("{file}:{line}")]),
-        _ => words.push(file.to_owned()),
+        Some(line) if is_one_of(&PLUS_LINE) => vec![format!("+{line}"), file.to_owned()],
+        Some(line) if is_one_of(&COLON_LINE) => vec![format!("{file}:{line}")],
+        Some(line) if is_one_of(&GOTO_LINE) => vec!["--goto".to_owned(), format!("{file}:{line}")],
+        _ => vec![file.to_owned()],
     }
-    words
 }
 
 #[cfg(test)]
@@ -75,13 +91,26 @@ mod tests {
 
     #[test]
     fn each_editor_gets_the_line_in_its_own_way() {
-        let check = |editor: &str, expect: &str| assert_eq!(command(editor, "/a b.md", Some(7)).join("|"), expect);
-        check("vim -u NONE", "vim|-u|NONE|+7|/a b.md");
-        check("/usr/bin/hx", "/usr/bin/hx|/a b.md:7");
-        check("code --wait", "code|--wait|--goto|/a b.md:7");
-        check("ed", "ed|/a b.md");
-        check(" ", "vi|+7|/a b.md");
-        assert_eq!(command("vim", "/a", None), ["vim", "/a"]);
+        let check = |editor: &str, expect: &str| assert_eq!(arguments(editor, "/a b.md", Some(7)).join("|"), expect);
+        check("vim -u NONE", "+7|/a b.md");
+        check("/usr/bin/hx", "/a b.md:7");
+        check("code --wait", "--goto|/a b.md:7");
+        check("'/usr/bin/nano' -w", "+7|/a b.md");
+        check("ed", "/a b.md");
+        assert_eq!(arguments("vim", "/a", None), ["/a"]);
+    }
+
+    #[test]
+    fn a_shell_splits_the_editor() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("an editor");
+        std::fs::write(&program, "#!/bin/sh\nprintf '%s|' \"$@\" > \"$1\"\n").unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let written = folder.path().join("a b").to_string_lossy().into_owned();
+        let run = |editor: String| EditorCommand { editor, arguments: vec![written.clone(), "$HOME".to_owned()] }.run();
+        run(format!("'{}'", program.display())).unwrap();
+        assert_eq!(std::fs::read_to_string(&written).unwrap(), format!("{written}|$HOME|"));
+        assert!(run("no-such-editor-here".to_owned()).unwrap_err().contains("set EDITOR"));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What an update asks for beyond a new state: work for the workers, and what needs the terminal.
 
-use rethread_model::Session;
+use rethread_model::{Agent, Session};
 
-use super::request::{ListRequest, PreviewRequest};
+use super::request::{FindRequest, ListRequest, PreviewRequest};
 use crate::cli::transfer::ExportFormat;
 
 /// Something to do after an update.
@@ -10,10 +10,13 @@ use crate::cli::transfer::ExportFormat;
 pub(super) enum TuiEffect {
     LoadList(ListRequest),
     LoadPreview(PreviewRequest),
+    FindInSession(FindRequest),
     /// Copies text; the word says what it is.
     Copy(&'static str, String),
     Open(OpenTarget),
     Export(Box<Session>, ExportFormat),
+    /// Leaves and starts the agent, if that is possible.
+    Resume(Box<Session>),
     /// Lets the shell have the terminal until it continues us.
     Suspend,
     Leave(TuiExit),
@@ -36,8 +39,10 @@ pub(super) enum TuiExit {
     Interrupted,
     /// By a signal.
     Terminated,
-    /// Starts the agent.
+    /// Starts the agent of the session.
     Resume(Box<Session>),
+    /// Starts this agent with a handoff note.
+    HandOver(Box<Session>, Agent),
     /// Prints a text to stdout.
     Print(String),
 }

@@ -6,15 +6,16 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event};
 use ratatui::layout::Size;
+use rethread_model::Session;
 use rustix::process::{Signal, getpid, kill_process};
 
 use super::effect::{OpenTarget, TuiEffect, TuiExit};
 use super::request::WorkerAnswer;
 use super::screen::Screen;
-use super::state::{TuiState, TuiTab};
+use super::state::{Overlay, TuiState, TuiTab};
 use super::update::{TuiEvent, load_list, update};
 use super::worker::Workers;
-use super::{clipboard, editor};
+use super::{clipboard, editor, launch};
 use crate::commands::CommandContext;
 use crate::failure::{Failure, FailureKind};
 use crate::render::Tone;
@@ -95,7 +96,7 @@ impl EventLoop<'_> {
         let mut is_changed = false;
         while let Ok(answer) = self.workers.answers.try_recv() {
             if matches!(answer, WorkerAnswer::Crashed) {
-                return Err(Failure::new(FailureKind::Internal, "a part of the interface stopped (a bug)"));
+                return Err(Failure::new(FailureKind::Internal, "internal error: a worker thread stopped (a bug)"));
             }
             effects.extend(update(&mut self.state, TuiEvent::Answer(answer)));
             is_changed = true;
@@ -107,15 +108,29 @@ impl EventLoop<'_> {
         match effect {
             TuiEffect::LoadList(request) => self.workers.load_list(request),
             TuiEffect::LoadPreview(request) => self.workers.load_preview(request),
+            TuiEffect::FindInSession(request) => self.workers.find_in_session(request),
             TuiEffect::Copy(what, text) => self.copy(what, &text),
             TuiEffect::Open(target) => self.open(&target)?,
             TuiEffect::Export(session, format) => {
                 self.workers.exports.start(*session, format, &self.context.environment.cwd)?;
             }
+            TuiEffect::Resume(session) => return Ok(self.resume(session)),
             TuiEffect::Suspend => self.screen.lend(stop_until_continued)?,
             TuiEffect::Leave(exit) => return Ok(Some(exit)),
         }
         Ok(None)
+    }
+
+    /// Leaves to start the agent. If that is impossible, the question says why and stays open.
+    fn resume(&mut self, session: Box<Session>) -> Option<TuiExit> {
+        let problem = launch::check_agent(self.context, &session).err().map(|failure| failure.source.to_string());
+        match &mut self.state.overlay {
+            Some(Overlay::Resume(question)) if problem.is_some() => {
+                question.problem = problem;
+                None
+            }
+            _ => Some(TuiExit::Resume(session)),
+        }
     }
 
     fn copy(&mut self, what: &str, text: &str) {
@@ -128,7 +143,7 @@ impl EventLoop<'_> {
     fn open(&mut self, target: &OpenTarget) -> Result<(), Failure> {
         let variables = &self.context.environment.variables;
         let opened = match editor::command_for(target, variables) {
-            Ok(words) => self.screen.lend(|| editor::run(&words))?,
+            Ok(editor) => self.screen.lend(|| editor.run())?,
             Err(problem) => Err(problem),
         };
         self.state.message = opened.err().map(|problem| (Tone::Error, problem));

@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::filters::FilterKind;
 use super::state::{Focus, TuiState, TuiTab};
+use crate::render::truncate_to_width;
 
 /// From this width on, the preview is beside the list.
 const SIDE_BY_SIDE_COLUMNS: u16 = 100;
@@ -16,6 +17,10 @@ const COMPACT_ROWS: u16 = 15;
 const MAX_LIST_COLUMNS: u16 = 110;
 /// Lines of the preview never get longer: they would be hard to read.
 const MAX_PREVIEW_COLUMNS: usize = 120;
+/// On a lower screen, half of the rows are the list's.
+const LOW_ROWS: u16 = 30;
+/// Columns of the text of a chip.
+const MAX_CHIP_COLUMNS: usize = 30;
 /// Rows of a list item.
 pub(super) const ITEM_ROWS: u16 = 2;
 /// Columns of the prompt sign before the query.
@@ -61,7 +66,8 @@ fn place_body(areas: &mut ScreenAreas, body: Rect, is_reading: bool, height: u16
         areas.divider = Rect { x: list, width: 1, ..body };
         areas.preview = Rect { x: list + 1, width: body.width - list - 1, ..body };
     } else if height >= STACKED_ROWS {
-        let list = (body.height * 2 / 5) / ITEM_ROWS * ITEM_ROWS;
+        let share = if height < LOW_ROWS { body.height / 2 } else { body.height * 2 / 5 };
+        let list = share / ITEM_ROWS * ITEM_ROWS;
         areas.list = Rect { height: list, ..body };
         areas.divider = Rect { y: body.y + list, height: 1, ..body };
         areas.preview = Rect { y: body.y + list + 1, height: body.height - list - 1, ..body };
@@ -99,7 +105,10 @@ pub(super) fn tab_places(area: Rect) -> Vec<(TuiTab, Rect)> {
 
 /// The chips and the columns they take: below the query, or at its right on a small screen.
 pub(super) fn chip_places(state: &TuiState, areas: &ScreenAreas) -> Vec<(FilterKind, String, Rect)> {
-    let chips = state.filters.chips(state.tab);
+    let mut chips = state.filters.chips(state.tab);
+    for (_, label) in &mut chips {
+        *label = truncate_to_width(label, MAX_CHIP_COLUMNS);
+    }
     let widths: Vec<u16> = chips.iter().map(|(_, label)| label.width() as u16 + 2).collect();
     let total: u16 = widths.iter().map(|width| width + 1).sum();
     let is_compact = areas.chips.is_empty();

@@ -1,12 +1,12 @@
 //! Small menus: filters and their values, what to copy, open or export.
 
 use rethread_engine::HitKind;
-use rethread_model::{Entry, Session};
+use rethread_model::{Agent, Entry, Session, is_unsafe_to_display};
 
 use super::TuiTab;
 use super::effect::OpenTarget;
 use super::filters::{FilterChange, FilterKind, Filters, ProjectChoice, STATES, TIME_CHOICES};
-use super::request::FilterChoices;
+use super::request::MenuChoices;
 use crate::cli::transfer::ExportFormat;
 use crate::render::{relative_path, resume_command, sanitize_line};
 
@@ -15,7 +15,10 @@ use crate::render::{relative_path, resume_command, sanitize_line};
 pub(super) struct Menu {
     pub(super) title: String,
     pub(super) items: Vec<MenuItem>,
+    /// Index into the items that are shown.
     pub(super) selected: usize,
+    /// Typed to show only the items that contain it.
+    pub(super) typed: String,
 }
 
 #[derive(Clone, Debug)]
@@ -37,11 +40,13 @@ pub(super) enum MenuAction {
     Open(OpenTarget),
     /// Writes the session to a file in the current directory.
     Export(Box<Session>, ExportFormat),
+    /// Starts this agent with a handoff note.
+    HandOver(Box<Session>, Agent),
 }
 
 impl Menu {
     fn new(title: &str, items: Vec<MenuItem>) -> Self {
-        Self { title: title.to_owned(), items, selected: 0 }
+        Self { title: title.to_owned(), items, selected: 0, typed: String::new() }
     }
 
     /// All filters of a tab with their values.
@@ -58,7 +63,7 @@ impl Menu {
     }
 
     /// The values of one filter.
-    pub(super) fn filter_values(kind: FilterKind, filters: &Filters, choices: &FilterChoices) -> Self {
+    pub(super) fn filter_values(kind: FilterKind, filters: &Filters, choices: &MenuChoices) -> Self {
         let values = filter_changes(kind, filters, choices);
         let mut menu = Self::new(&format!("Filter by {}", kind.label()), Vec::new());
         for (at, (label, change)) in values.into_iter().enumerate() {
@@ -110,17 +115,50 @@ impl Menu {
         Self::new("Export to this directory", items.into())
     }
 
-    pub(super) fn select_next(&mut self) {
-        self.selected = (self.selected + 1).min(self.items.len().saturating_sub(1));
+    /// Agents that can continue the work of a session.
+    pub(super) fn hand_over(session: &Session, agents: &[Agent]) -> Self {
+        let item = |agent: &Agent| {
+            let action = MenuAction::HandOver(Box::new(session.clone()), *agent);
+            MenuItem { key: None, label: agent.label().to_owned(), action }
+        };
+        let title = if agents.is_empty() { "No agent is installed" } else { "Continue with a handoff note in" };
+        Self::new(title, agents.iter().map(item).collect())
     }
 
-    pub(super) fn select_previous(&mut self) {
-        self.selected = self.selected.saturating_sub(1);
+    /// The items that contain what was typed.
+    pub(super) fn shown(&self) -> impl Iterator<Item = &MenuItem> {
+        let wanted = self.typed.to_lowercase();
+        self.items.iter().filter(move |item| item.label.to_lowercase().contains(&wanted))
+    }
+
+    /// Whether letters narrow the menu, because they choose nothing.
+    pub(super) fn narrows(&self) -> bool {
+        self.items.iter().all(|item| item.key.is_none())
+    }
+
+    /// Shows only items with one more letter, or all again.
+    pub(super) fn narrow(&mut self, letter: Option<char>) {
+        match letter {
+            Some(letter) => self.typed.extend(Some(letter).filter(|letter| !is_unsafe_to_display(*letter))),
+            None => self.typed.clear(),
+        }
+        self.selected = 0;
+    }
+
+    /// Takes the last letter back.
+    pub(super) fn widen(&mut self) {
+        self.typed.pop();
+        self.selected = 0;
+    }
+
+    pub(super) fn move_by(&mut self, steps: isize) {
+        let last = self.shown().count().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(steps).min(last);
     }
 
     /// The action of the selected item.
     pub(super) fn chosen(&self) -> Option<MenuAction> {
-        self.items.get(self.selected).map(|item| item.action.clone())
+        self.shown().nth(self.selected).map(|item| item.action.clone())
     }
 
     /// The action of the item with this key.
@@ -145,7 +183,7 @@ const fn kind_key(kind: FilterKind) -> char {
 }
 
 /// The values of a filter, with the change each makes.
-fn filter_changes(kind: FilterKind, filters: &Filters, choices: &FilterChoices) -> Vec<(String, FilterChange)> {
+fn filter_changes(kind: FilterKind, filters: &Filters, choices: &MenuChoices) -> Vec<(String, FilterChange)> {
     let any = |change: FilterChange| std::iter::once(("any".to_owned(), change));
     match kind {
         FilterKind::Project => {

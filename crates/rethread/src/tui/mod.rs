@@ -94,6 +94,7 @@ pub(crate) fn run(context: &CommandContext, args: &TuiArgs) -> Result<Exit, Fail
             Ok(Exit::Done)
         }
         TuiExit::Resume(session) => Err(launch::start_agent(context, &session)),
+        TuiExit::HandOver(session, agent) => Err(launch::hand_over(context, &engine, &session, agent)),
     }
 }
 

@@ -59,12 +59,28 @@ impl QueryLine {
 
     /// Deletes the word before the cursor and the blanks after it.
     pub(super) fn delete_word(&mut self) {
-        let before = self.text[..self.cursor].trim_end();
-        let from = before
-            .rfind(char::is_whitespace)
-            .map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));
+        let from = self.word_start();
         self.text.replace_range(from..self.cursor, "");
         self.cursor = from;
+    }
+
+    /// Deletes the blanks after the cursor and the word that follows.
+    pub(super) fn delete_word_after(&mut self) {
+        let to = self.word_end();
+        self.text.replace_range(self.cursor..to, "");
+    }
+
+    /// Deletes everything after the cursor.
+    pub(super) fn delete_rest(&mut self) {
+        self.text.truncate(self.cursor);
+    }
+
+    pub(super) fn move_word_left(&mut self) {
+        self.cursor = self.word_start();
+    }
+
+    pub(super) fn move_word_right(&mut self) {
+        self.cursor = self.word_end();
     }
 
     pub(super) fn move_left(&mut self) {
@@ -81,6 +97,20 @@ impl QueryLine {
 
     pub(super) fn move_to_end(&mut self) {
         self.cursor = self.text.len();
+    }
+
+    /// Start of the word before the cursor.
+    fn word_start(&self) -> usize {
+        let before = self.text[..self.cursor].trim_end();
+        let blank = before.char_indices().rev().find(|(_, c)| c.is_whitespace());
+        blank.map_or(0, |(at, c)| at + c.len_utf8())
+    }
+
+    /// End of the word after the cursor.
+    fn word_end(&self) -> usize {
+        let after = &self.text[self.cursor..];
+        let word = after.trim_start();
+        self.text.len() - word.find(char::is_whitespace).map_or(0, |at| word.len() - at)
     }
 
     /// Start of the symbol before the cursor: a character with what combines with it.
@@ -126,6 +156,26 @@ mod tests {
         line.delete_before();
         line.delete_before();
         assert_eq!(line.text(), "ne ");
+    }
+
+    #[test]
+    fn words_are_skipped_and_deleted_in_both_directions() {
+        let mut line = QueryLine::new("one  zwei drei");
+        line.move_word_left();
+        line.move_word_left();
+        assert_eq!(line.cursor_column(), 5);
+        line.move_word_right();
+        assert_eq!(line.cursor_column(), 9);
+        line.delete_word_after();
+        assert_eq!(line.text(), "one  zwei");
+        line.move_to_start();
+        line.delete_word_after();
+        line.delete_word_after();
+        assert_eq!(line.text(), "");
+        line.insert("kept gone");
+        line.move_word_left();
+        line.delete_rest();
+        assert_eq!(line.text(), "kept ");
     }
 
     #[test]

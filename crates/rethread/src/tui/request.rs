@@ -1,7 +1,7 @@
 //! What the interface asks its workers for, and what they answer.
 
 use rethread_engine::EntryRange;
-use rethread_model::{Agent, Entry, Session};
+use rethread_model::{Agent, Entry, Session, SessionId};
 
 use super::TuiTab;
 use super::filters::Filters;
@@ -15,6 +15,8 @@ pub(super) struct ListRequest {
     pub(super) tab: TuiTab,
     pub(super) query: String,
     pub(super) filters: Filters,
+    /// Rows at most.
+    pub(super) limit: usize,
 }
 
 /// A preview to load.
@@ -29,7 +31,27 @@ pub(super) struct PreviewRequest {
     pub(super) is_unfolded: bool,
     /// Whether diffs and outputs are read from the transcript, which takes longer.
     pub(super) has_originals: bool,
+    /// Whether only prompts and the last answer to each are shown.
+    pub(super) is_focused: bool,
     pub(super) start: PreviewStart,
+}
+
+/// A text to find in all entries of a session.
+#[derive(Clone, Debug)]
+pub(super) struct FindRequest {
+    pub(super) number: u64,
+    pub(super) session: SessionId,
+    pub(super) text: String,
+}
+
+/// Where a session has a text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FoundPlaces {
+    pub(super) number: u64,
+    /// Transcript lines of the first entries, in order.
+    pub(super) lines: Vec<u64>,
+    /// How many more entries have it.
+    pub(super) more: u64,
 }
 
 /// Which part of a loaded preview is shown first.
@@ -41,6 +63,8 @@ pub(super) enum PreviewStart {
     Bottom,
     /// The entry with this seq, which was shown first before.
     Entry(u64),
+    /// The entry at this line of the transcript.
+    Line(u64),
 }
 
 /// A loaded list.
@@ -56,6 +80,8 @@ pub(super) struct LoadedList {
     pub(super) notice: Option<String>,
     /// Words to highlight in the preview, in lower case.
     pub(super) words: Vec<String>,
+    /// Whether there are more rows than the limit.
+    pub(super) has_more: bool,
 }
 
 /// A line of text in parts with a tone.
@@ -79,13 +105,17 @@ pub(super) struct PreviewDoc {
     pub(super) start: PreviewStart,
     /// The same part with diffs and outputs, if that would show more.
     pub(super) more: Option<Box<PreviewRequest>>,
+    /// Whether the session runs somewhere now.
+    pub(super) is_live: bool,
 }
 
-/// What the filter menu offers.
+/// What menus offer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FilterChoices {
+pub(super) struct MenuChoices {
     pub(super) agents: Vec<Agent>,
     pub(super) projects: Vec<String>,
+    /// Agents that are installed and can continue the work of another one.
+    pub(super) startable: Vec<Agent>,
 }
 
 /// What a worker sends.
@@ -93,7 +123,8 @@ pub(super) struct FilterChoices {
 pub(super) enum WorkerAnswer {
     List(LoadedList),
     Preview(PreviewDoc),
-    Choices(FilterChoices),
+    Choices(MenuChoices),
+    Found(FoundPlaces),
     /// A request failed. The number is that of the request.
     Failed {
         number: u64,
@@ -101,8 +132,8 @@ pub(super) enum WorkerAnswer {
     },
     /// A session was written to a file, or why not, as shown to the user.
     Exported(Result<String, String>),
-    /// New transcript lines were read.
-    Synced,
+    /// Any process changed what is stored.
+    StoreChanged,
     /// A worker panicked.
     Crashed,
 }

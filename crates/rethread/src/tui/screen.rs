@@ -25,18 +25,18 @@ const MIN_INLINE_ROWS: u16 = 12;
 /// The terminal while the interface has it. Dropping it gives the terminal back.
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
-    is_inline: bool,
+    /// Rows below the prompt; without them, the whole terminal is used.
+    inline_rows: Option<u16>,
+    /// The column of the cursor in the row of the prompt.
+    prompt_column: u16,
 }
 
 impl Screen {
     /// Takes the terminal: all of it, or some rows below the prompt.
     pub(super) fn enter(inline_rows: Option<u16>) -> io::Result<Self> {
-        let is_inline = inline_rows.is_some();
-        take(is_inline)?;
-        let viewport = inline_rows.map_or(Viewport::Fullscreen, Viewport::Inline);
-        let terminal = Terminal::with_options(CrosstermBackend::new(stdout()), TerminalOptions { viewport });
-        match terminal {
-            Ok(terminal) => Ok(Self { terminal, is_inline }),
+        take(inline_rows.is_some())?;
+        match prepare(inline_rows) {
+            Ok((terminal, prompt_column)) => Ok(Self { terminal, inline_rows, prompt_column }),
             Err(error) => {
                 give_back();
                 Err(error)
@@ -64,27 +64,50 @@ impl Screen {
 
     /// Gives the terminal to another program while `work` runs.
     pub(super) fn lend<T>(&mut self, work: impl FnOnce() -> T) -> io::Result<T> {
-        if self.is_inline {
-            self.terminal.clear()?;
+        if self.inline_rows.is_some() {
+            self.leave_rows();
         }
         give_back();
         let result = work();
-        take(self.is_inline)?;
-        self.terminal.clear()?;
+        take(self.inline_rows.is_some())?;
+        // The cursor may be in another row now.
+        (self.terminal, self.prompt_column) = prepare(self.inline_rows)?;
         Ok(result)
+    }
+
+    /// Clears the rows of the interface and puts the cursor back to where it was.
+    fn leave_rows(&mut self) {
+        let top = self.terminal.get_frame().area().y;
+        let _ = self.terminal.clear();
+        let row = if self.prompt_column > 0 { top.saturating_sub(1) } else { top };
+        let _ = execute!(stdout(), cursor::MoveTo(self.prompt_column, row));
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        if self.is_inline {
+        if self.inline_rows.is_some() {
             // The rows of the interface make room for the next prompt.
-            let top = self.terminal.get_frame().area().y;
-            let _ = self.terminal.clear();
-            let _ = execute!(stdout(), cursor::MoveTo(0, top));
+            self.leave_rows();
         }
         give_back();
     }
+}
+
+/// An empty interface, and the column in which the cursor was. Inline it starts in a row of its own, because a line
+/// editor leaves the cursor behind its prompt.
+fn prepare(inline_rows: Option<u16>) -> io::Result<(Terminal<CrosstermBackend<Stdout>>, u16)> {
+    let mut prompt_column = 0;
+    if inline_rows.is_some() {
+        prompt_column = cursor::position()?.0;
+        if prompt_column > 0 {
+            write!(stdout(), "\r\n")?;
+        }
+    }
+    let viewport = inline_rows.map_or(Viewport::Fullscreen, Viewport::Inline);
+    let mut terminal = Terminal::with_options(CrosstermBackend::new(stdout()), TerminalOptions { viewport })?;
+    terminal.clear()?;
+    Ok((terminal, prompt_column))
 }
 
 /// The rows to use with `--inline`.

@@ -1,12 +1,13 @@
 //! The state of the terminal interface. Changed only by `update`, shown only by `view`.
 
+use crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 use rethread_model::Session;
 
 use super::filters::Filters;
 use super::menu::Menu;
 use super::query_line::QueryLine;
-use super::request::{FilterChoices, PreviewDoc};
+use super::request::{MenuChoices, PreviewDoc};
 use super::row::ListRow;
 use crate::cli::tui::PrintedChoice;
 use crate::render::Tone;
@@ -64,8 +65,19 @@ pub(super) enum Overlay {
     /// The list of keys, with the number of lines scrolled.
     Help(usize),
     Menu(Menu),
-    /// The session to resume, and the command that does it.
-    Resume(Box<Session>, String),
+    Resume(ResumeQuestion),
+}
+
+/// The question before an agent is started.
+#[derive(Clone, Debug)]
+pub(super) struct ResumeQuestion {
+    pub(super) session: Box<Session>,
+    /// The command line, if the agent can resume the session by its id.
+    pub(super) command: Option<String>,
+    /// Why the agent cannot be started.
+    pub(super) problem: Option<String>,
+    /// Whether the session runs somewhere now.
+    pub(super) is_live: bool,
 }
 
 /// The list and what is selected in it.
@@ -84,9 +96,18 @@ pub(super) struct RowList {
     /// Whether the answer keeps the selected row, if it has it.
     pub(super) keeps_selection: bool,
     pub(super) is_loaded: bool,
+    /// Whether there are more rows than were loaded.
+    pub(super) has_more: bool,
+    /// How often more rows were asked for.
+    pub(super) times_extended: u32,
 }
 
 impl RowList {
+    /// Whether the rows belong to an earlier query, tab or filter.
+    pub(super) fn is_outdated(&self) -> bool {
+        self.pending.is_some() && !self.keeps_selection
+    }
+
     pub(super) fn selected_row(&self) -> Option<&ListRow> {
         self.rows.get(self.selected)
     }
@@ -102,6 +123,12 @@ pub(super) struct PreviewFind {
     pub(super) hits: Vec<usize>,
     /// Index of the current one of `hits`.
     pub(super) at: usize,
+    /// The request for places in the whole session.
+    pub(super) pending: Option<u64>,
+    /// Transcript lines of the entries of the session that have it, in order.
+    pub(super) places: Vec<u64>,
+    /// How many more entries have it.
+    pub(super) more_places: u64,
 }
 
 /// The conversation beside the list.
@@ -115,6 +142,8 @@ pub(super) struct Preview {
     pub(super) pending_originals: Option<u64>,
     pub(super) find: Option<PreviewFind>,
     pub(super) is_unfolded: bool,
+    /// Whether only prompts and the last answer to each are shown.
+    pub(super) is_focused: bool,
 }
 
 /// Everything that the screen depends on.
@@ -131,7 +160,9 @@ pub(super) struct TuiState {
     pub(super) message: Option<(Tone, String)>,
     pub(super) size: Size,
     pub(super) options: TuiOptions,
-    pub(super) choices: FilterChoices,
+    pub(super) choices: MenuChoices,
+    /// Keys that wait for the list of the query that was typed before them.
+    pub(super) deferred: Vec<KeyEvent>,
     /// Number of the last request.
     pub(super) last_request: u64,
 }

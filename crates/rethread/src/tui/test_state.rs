@@ -86,6 +86,7 @@ pub(super) fn doc(number: u64, row: &ListRow, count: u64) -> PreviewDoc {
         later: None,
         start: PreviewStart::Hit,
         more: None,
+        is_live: false,
     };
     for seq in 0..count {
         let (who, tone, kind) = match seq % 2 {
@@ -140,6 +141,7 @@ pub(super) fn answer_list(state: &mut TuiState, rows: Vec<ListRow>) -> Vec<TuiEf
         empty_note: "No matches.".to_owned(),
         notice: None,
         words: vec!["pool".to_owned()],
+        has_more: false,
     };
     update(state, TuiEvent::Answer(WorkerAnswer::List(list)))
 }

@@ -10,12 +10,14 @@ use jiff::tz::TimeZone;
 use rethread_engine::{Engine, EngineError, SyncRequest};
 
 use super::exports::Exports;
-use super::load::{LoadContext, load_choices, load_list, load_preview};
-use super::request::{ListRequest, PreviewRequest, WorkerAnswer};
+use super::load::{LoadContext, find_in_session, load_choices, load_list, load_preview};
+use super::request::{FindRequest, ListRequest, PreviewRequest, WorkerAnswer};
 use super::state::TuiTab;
 
 /// Time between two looks for new transcript lines.
 const SYNC_INTERVAL: Duration = Duration::from_mins(1);
+/// Time between two looks for changes that any process made to the store.
+const WATCH_INTERVAL: Duration = Duration::from_secs(2);
 /// The first look waits for the first lists, which it would slow down.
 const FIRST_SYNC: Duration = Duration::from_millis(500);
 
@@ -61,6 +63,7 @@ pub(super) struct Workers {
     previews: Arc<Newest<PreviewRequest>>,
     /// Transcripts are read on a thread of their own: a conversation never waits for one.
     originals: Arc<Newest<PreviewRequest>>,
+    finds: Arc<Newest<FindRequest>>,
     pub(super) answers: Receiver<WorkerAnswer>,
     pub(super) exports: Exports,
 }
@@ -74,6 +77,7 @@ impl Workers {
             live: Newest::new(),
             previews: Newest::new(),
             originals: Newest::new(),
+            finds: Newest::new(),
             answers,
             exports: Exports::new(engine, zone, &sender),
         };
@@ -89,9 +93,14 @@ impl Workers {
                 loaded.unwrap_or_else(|error| failed(request.number, &error))
             })?;
         }
-        let engine = Arc::clone(engine);
-        spawn(sender.clone(), move |sender| send_choices(&engine, sender))?;
-        spawn(sender, move |sender| sync_regularly(&syncing, sender))?;
+        serve(&workers.finds, (engine, zone, &sender), |context, request: &FindRequest| {
+            let found = find_in_session(context, request).map(WorkerAnswer::Found);
+            found.unwrap_or_else(|error| failed(request.number, &error))
+        })?;
+        let (choosing, watching) = (Arc::clone(engine), Arc::clone(engine));
+        spawn(sender.clone(), move |sender| send_choices(&choosing, sender))?;
+        spawn(sender.clone(), move |sender| watch_store(&watching, sender))?;
+        spawn(sender, move |_| sync_regularly(&syncing))?;
         Ok(workers)
     }
 
@@ -103,6 +112,10 @@ impl Workers {
     pub(super) fn load_preview(&self, request: PreviewRequest) {
         let requests = if request.has_originals { &self.originals } else { &self.previews };
         requests.put(request);
+    }
+
+    pub(super) fn find_in_session(&self, request: FindRequest) {
+        self.finds.put(request);
     }
 }
 
@@ -148,19 +161,26 @@ fn send_choices(engine: &Engine, sender: &Sender<WorkerAnswer>) {
     }
 }
 
+/// Reports changes by this process and others: hooks, `watch`, a server.
+fn watch_store(engine: &Engine, sender: &Sender<WorkerAnswer>) {
+    let mut watcher = engine.server().change_watcher();
+    // The first poll always reports a change.
+    watcher.poll();
+    loop {
+        std::thread::sleep(WATCH_INTERVAL);
+        if watcher.poll().is_some() && sender.send(WorkerAnswer::StoreChanged).is_err() {
+            return;
+        }
+    }
+}
+
 /// Reads new transcript lines now and then. It may be killed at any point: the next sync reads what was not stored.
-fn sync_regularly(engine: &Engine, sender: &Sender<WorkerAnswer>) {
+fn sync_regularly(engine: &Engine) {
     std::thread::sleep(FIRST_SYNC);
     loop {
         match engine.sync().run(&SyncRequest::default(), &mut |_| {}) {
-            Ok(report) => {
-                let is_new = report.agents.iter().any(|agent| agent.entries > 0);
-                if is_new && sender.send(WorkerAnswer::Synced).is_err() {
-                    return;
-                }
-            }
-            // Another process holds the store and writes the same entries.
-            Err(EngineError::Store(_)) => {}
+            // With an error of the store, another process holds it and writes the same entries.
+            Ok(_) | Err(EngineError::Store(_)) => {}
             Err(error) => engine.journal().error("tui", &error),
         }
         std::thread::sleep(SYNC_INTERVAL);

@@ -3,7 +3,7 @@
 use rethread_engine::{Decision, DecisionRequest, EngineError, ErrorsRequest, FactSource, FixRequest, KnownError};
 use rethread_model::Predicate;
 
-use super::{LoadContext, MAX_ROWS, joined, query_words};
+use super::{LoadContext, empty_note, joined, query_words};
 use crate::render::{Tone, age, count, sanitize_line};
 use crate::tui::filters::{Filters, last_part};
 use crate::tui::request::{ListRequest, LoadedList};
@@ -20,10 +20,11 @@ pub(super) fn fixes(context: LoadContext<'_>, request: &ListRequest) -> Result<L
     let is_wanted = |error: &KnownError| !error.fixes.is_empty() && is_included(context, request, source_of(error));
     errors.retain(is_wanted);
     let all = errors.len();
-    errors.truncate(MAX_ROWS);
+    errors.truncate(request.limit);
     Ok(LoadedList {
         summary: count(all as u64, "error"),
-        empty_note: "No errors with a known fix. Type words of an error, or press Ctrl-R for all projects.".to_owned(),
+        empty_note: empty_note("No errors with a known fix. Type words of an error", &request.filters),
+        has_more: all > request.limit,
         rows: errors.into_iter().filter_map(|error| error_row(context, error)).collect(),
         words: query_words(&request.query),
         ..LoadedList::default()
@@ -37,10 +38,11 @@ pub(super) fn decisions(context: LoadContext<'_>, request: &ListRequest) -> Resu
     let mut found = context.engine.facts().decisions(&wanted)?;
     found.retain(|one| is_included(context, request, one.sources.first()));
     let all = found.len();
-    found.truncate(MAX_ROWS);
+    found.truncate(request.limit);
     Ok(LoadedList {
         summary: count(all as u64, "decision"),
-        empty_note: "No decisions found. Try other words, or press Ctrl-R for all projects.".to_owned(),
+        empty_note: empty_note("No decisions found. Try other words", &request.filters),
+        has_more: all > request.limit,
         rows: found.into_iter().filter_map(|one| decision_row(context, one)).collect(),
         words: query_words(&request.query),
         ..LoadedList::default()

@@ -1,6 +1,7 @@
 //! Breaks a line that is wider than the preview, and keeps the tones of its parts.
 
-use unicode_width::UnicodeWidthChar;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 use crate::render::Tone;
 use crate::tui::request::TonedLine;
@@ -8,21 +9,24 @@ use crate::tui::request::TonedLine;
 /// Columns before the rest of a line: below the text of a diff, after its line number.
 const MAX_INDENT: usize = 12;
 
-/// The line in pieces of at most `width` columns.
+/// The line in pieces of at most `width` columns. What is one symbol on the screen stays whole.
 pub(super) fn fold_line(line: TonedLine, width: usize) -> Vec<TonedLine> {
+    if line.iter().map(|(_, part)| part.width()).sum::<usize>() <= width {
+        return vec![line];
+    }
     let indent = MAX_INDENT.min(width / 4);
     let mut folded: Vec<TonedLine> = vec![Vec::new()];
     let mut used = 0;
     for (tone, text) in line {
         let mut piece = String::new();
-        for letter in text.chars() {
-            let columns = letter.width().unwrap_or(0);
+        for symbol in text.graphemes(true) {
+            let columns = symbol.width();
             if used + columns > width && used > indent {
                 push(&mut folded, tone, std::mem::take(&mut piece));
                 folded.push(vec![(Tone::Plain, " ".repeat(indent))]);
                 used = indent;
             }
-            piece.push(letter);
+            piece.push_str(symbol);
             used += columns;
         }
         push(&mut folded, tone, piece);
@@ -58,6 +62,12 @@ mod tests {
     #[test]
     fn a_column_is_enough() {
         check(&[(Tone::Plain, "abc")], 1, &["a", "b", "c"]);
+    }
+
+    #[test]
+    fn symbols_of_several_characters_stay_whole() {
+        check(&[(Tone::Plain, "👩‍🚀🇩🇪e\u{301}")], 5, &["👩‍🚀🇩🇪e\u{301}"]);
+        check(&[(Tone::Plain, "👩‍🚀🇩🇪👩‍🚀")], 5, &["👩‍🚀🇩🇪", " 👩‍🚀"]);
     }
 
     #[test]

@@ -6,13 +6,10 @@ use std::ops::Range;
 use rethread_engine::{EngineError, HitWithExchange, SearchReport, SearchRequest};
 use rethread_model::one_line;
 
-use super::{LoadContext, joined};
+use super::{LoadContext, empty_note, joined};
 use crate::render::{Tone, age, kind_label, number, project_name, sanitize, session_label};
 use crate::tui::request::{ListRequest, LoadedList};
 use crate::tui::row::{ListRow, RowSubject};
-
-/// Hits at most: more are not read, and each costs time while typing.
-const MAX_HITS: usize = 60;
 
 /// Searches by words only, and without updating the index: typing must cause neither model calls nor writes.
 pub(super) fn search(context: LoadContext<'_>, request: &ListRequest) -> Result<LoadedList, EngineError> {
@@ -24,15 +21,15 @@ pub(super) fn search(context: LoadContext<'_>, request: &ListRequest) -> Result<
         kinds: filters.kind.into_iter().collect(),
         state: filters.state,
         since: filters.since().map(str::to_owned),
-        limit: MAX_HITS,
+        limit: request.limit,
         read_only: true,
         ..SearchRequest::default()
     })?;
     let words: BTreeSet<String> = report.hits.iter().flat_map(matched_words).collect();
     Ok(LoadedList {
         summary: summary(&report),
-        empty_note: "No matches. Try fewer or other words, remove filters, or press Ctrl-R for all projects."
-            .to_owned(),
+        empty_note: empty_note("No matches. Try fewer or other words, remove filters", filters),
+        has_more: report.hits.len() >= request.limit,
         rows: report.hits.iter().map(|found| row(context, found)).collect(),
         notice: report.degraded.or(report.notice),
         words: words.into_iter().collect(),

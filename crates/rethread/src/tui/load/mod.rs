@@ -10,13 +10,12 @@ mod sessions;
 use jiff::tz::TimeZone;
 use rethread_engine::{Engine, EngineError};
 
-use super::request::{FilterChoices, ListRequest, LoadedList};
+use super::filters::{Filters, ProjectChoice};
+use super::request::{FindRequest, FoundPlaces, ListRequest, LoadedList, MenuChoices};
 use super::state::TuiTab;
+use crate::launch::installed_agents;
 
 pub(super) use preview::load_preview;
-
-/// Rows of a list at most.
-const MAX_ROWS: usize = 200;
 
 /// What loading needs besides the request.
 #[derive(Clone, Copy, Debug)]
@@ -39,9 +38,28 @@ pub(super) fn load_list(context: LoadContext<'_>, request: &ListRequest) -> Resu
     Ok(LoadedList { number: request.number, ..loaded })
 }
 
-/// Loads what the filter menu offers.
-pub(super) fn load_choices(engine: &Engine) -> Result<FilterChoices, EngineError> {
-    Ok(FilterChoices { agents: engine.sessions().agents()?, projects: engine.sessions().projects()? })
+/// Loads what menus offer.
+pub(super) fn load_choices(engine: &Engine) -> Result<MenuChoices, EngineError> {
+    Ok(MenuChoices {
+        agents: engine.sessions().agents()?,
+        projects: engine.sessions().projects()?,
+        startable: installed_agents(engine.environment()),
+    })
+}
+
+/// Finds the entries of a session that have all words of a text.
+pub(super) fn find_in_session(context: LoadContext<'_>, request: &FindRequest) -> Result<FoundPlaces, EngineError> {
+    let found = context.engine.sessions().find(request.session, &request.text, false)?;
+    let lines = found.entries.iter().map(|entry| entry.line).collect();
+    Ok(FoundPlaces { number: request.number, lines, more: found.more })
+}
+
+/// What to try if nothing was found, besides `first`.
+fn empty_note(first: &str, filters: &Filters) -> String {
+    match filters.project {
+        ProjectChoice::All => format!("{first}."),
+        _ => format!("{first}, or press Ctrl-R for all projects."),
+    }
 }
 
 /// The words of a query as they are highlighted.

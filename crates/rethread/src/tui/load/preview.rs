@@ -15,7 +15,7 @@ pub(in crate::tui) fn load_preview(
     context: LoadContext<'_>,
     request: &PreviewRequest,
 ) -> Result<PreviewDoc, EngineError> {
-    let wanted = SessionPageRequest { range: request.range, include_all: false, is_focused: false };
+    let wanted = SessionPageRequest { range: request.range, include_all: false, is_focused: request.is_focused };
     let loaded = context.engine.sessions().page(request.subject.session, wanted)?;
     let page = &loaded.page;
     let session = &loaded.listed.session;
@@ -31,6 +31,7 @@ pub(in crate::tui) fn load_preview(
         later: last.filter(|_| page.has_later).map(|entry| EntryRange::From(entry.seq + 1)),
         start: request.start,
         more: None,
+        is_live: loaded.listed.live.is_some(),
     };
     let cited = cited_entry(page, &request.subject);
     let wanted: Vec<Entry> = page.entries.iter().filter(|entry| has_more(entry, cited, request)).cloned().collect();
@@ -41,11 +42,9 @@ pub(in crate::tui) fn load_preview(
     } else if !wanted.is_empty() {
         doc.more = Some(Box::new(PreviewRequest { has_originals: true, ..request.clone() }));
     }
-    if request.is_unfolded {
-        let mut problems = TextPage::new(false, Some(request.width));
-        originals.render_problems(&mut problems);
-        doc.lines.extend(problems.toned_lines());
-    }
+    let mut problems = TextPage::new(false, Some(request.width));
+    originals.render_problems(&mut problems);
+    doc.lines.extend(problems.toned_lines());
     if page.has_earlier {
         doc.lines.push(vec![(Tone::Dim, "… scroll up for earlier entries".to_owned())]);
     }

@@ -3,7 +3,7 @@
 use rethread_engine::{EngineError, ListedSession, SessionListRequest};
 use rethread_model::{Session, SessionState};
 
-use super::{LoadContext, MAX_ROWS, joined, query_words};
+use super::{LoadContext, empty_note, joined, query_words};
 use crate::render::{Tone, age, count, describe_state, project_name, session_label};
 use crate::tui::request::{ListRequest, LoadedList};
 use crate::tui::row::{ListRow, RowSubject};
@@ -15,18 +15,20 @@ pub(super) fn recent(context: LoadContext<'_>, request: &ListRequest) -> Result<
         scope: filters.scope(),
         agent: filters.agent,
         state: filters.state,
-        limit: Some(MAX_ROWS as u64),
+        limit: Some(request.limit as u64),
         ..SessionListRequest::default()
     };
     let now = context.engine.now();
     let mut found = context.engine.sessions().list(&wanted)?;
-    let is_cut = found.len() == MAX_ROWS;
+    let is_cut = found.len() == request.limit;
     // The list is newest first, so the limit hides nothing within the time.
     found.retain(|listed| filters.includes_time(listed.session.last_activity_at, now));
-    let newest = if is_cut && found.len() == MAX_ROWS { "newest " } else { "" };
+    let has_more = is_cut && found.len() == request.limit;
+    let newest = if has_more { "newest " } else { "" };
     Ok(LoadedList {
         summary: format!("{newest}{}", count(found.len() as u64, "session")),
-        empty_note: "No sessions with these filters. Ctrl-R shows all projects.".to_owned(),
+        empty_note: empty_note("No sessions with these filters. Remove some", filters),
+        has_more,
         rows: found.iter().map(|listed| row(context, listed, "")).collect(),
         ..LoadedList::default()
     })

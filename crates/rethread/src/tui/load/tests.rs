@@ -34,7 +34,7 @@ fn home() -> TestHome {
 
 fn request(tab: TuiTab, query: &str) -> ListRequest {
     let filters = Filters { project: ProjectChoice::All, ..Filters::default() };
-    ListRequest { number: 7, tab, query: query.to_owned(), filters }
+    ListRequest { number: 7, tab, query: query.to_owned(), filters, limit: 200 }
 }
 
 fn engine(home: &TestHome) -> Engine {
@@ -46,15 +46,26 @@ fn load(engine: &Engine, request: &ListRequest) -> LoadedList {
 }
 
 fn preview(engine: &Engine, row: &ListRow, range: EntryRange) -> PreviewDoc {
-    let request = PreviewRequest {
+    preview_with(engine, row, range, |_| {})
+}
+
+fn preview_with(
+    engine: &Engine,
+    row: &ListRow,
+    range: EntryRange,
+    change: impl FnOnce(&mut PreviewRequest),
+) -> PreviewDoc {
+    let mut request = PreviewRequest {
         number: 9,
         subject: row.subject.clone(),
         range,
         width: 60,
         is_unfolded: false,
         has_originals: false,
+        is_focused: false,
         start: PreviewStart::Hit,
     };
+    change(&mut request);
     load_preview(LoadContext { engine, zone: &TimeZone::UTC }, &request).unwrap()
 }
 
@@ -156,4 +167,31 @@ fn a_conversation_folds_calls_to_one_line() {
     let engine = engine(&home);
     let loaded = load(&engine, &request(TuiTab::Search, ""));
     insta::assert_snapshot!(text(&preview(&engine, &loaded.rows[0], EntryRange::From(0))));
+}
+
+#[test]
+fn diffs_and_outputs_are_read_from_the_transcript() {
+    let home = home();
+    let engine = engine(&home);
+    let loaded = load(&engine, &request(TuiTab::Search, ""));
+    let row = &loaded.rows[0];
+    let stored = preview(&engine, row, EntryRange::From(0));
+    assert!(stored.more.is_some_and(|request| request.has_originals), "an edit has more");
+    let folded = preview_with(&engine, row, EntryRange::From(0), |request| request.has_originals = true);
+    assert!(folded.more.is_none());
+    let unfolded = preview_with(&engine, row, EntryRange::From(0), |request| {
+        (request.has_originals, request.is_unfolded) = (true, true);
+    });
+    insta::assert_snapshot!(format!("{}\n\n{}", text(&folded), text(&unfolded)));
+}
+
+#[test]
+fn without_the_transcript_the_stored_conversation_is_shown() {
+    let home = home();
+    let engine = engine(&home);
+    let loaded = load(&engine, &request(TuiTab::Search, ""));
+    let row = &loaded.rows[0];
+    std::fs::remove_file(home.path(&format!(".claude/projects/-w-shop/{SESSION}.jsonl"))).unwrap();
+    let shown = text(&preview_with(&engine, row, EntryRange::From(0), |request| request.has_originals = true));
+    assert!(shown.contains("the transcript is gone") && shown.contains("The rounding is fixed"), "{shown}");
 }

@@ -1,6 +1,6 @@
 //! What workers send.
 
-use super::{list, preview};
+use super::{find, keys, list, preview};
 use crate::render::Tone;
 use crate::tui::effect::TuiEffect;
 use crate::tui::request::{LoadedList, WorkerAnswer};
@@ -13,6 +13,7 @@ pub(super) fn receive(state: &mut TuiState, answer: WorkerAnswer) -> Vec<TuiEffe
         WorkerAnswer::Preview(doc) if state.preview.pending_originals == Some(doc.number) => {
             preview::receive_originals(state, doc)
         }
+        WorkerAnswer::Found(found) => find::receive(state, found),
         WorkerAnswer::Choices(choices) => {
             state.choices = choices;
             Vec::new()
@@ -24,13 +25,21 @@ pub(super) fn receive(state: &mut TuiState, answer: WorkerAnswer) -> Vec<TuiEffe
         }
         WorkerAnswer::Failed { number, message } => fail(state, number, message),
         // Typing loads the list anyway.
-        WorkerAnswer::Synced if state.list.pending.is_none() => list::refresh(state),
+        WorkerAnswer::StoreChanged if state.list.pending.is_none() => list::refresh(state),
         // An answer to an older request, or a crash, which ends the loop.
         _ => Vec::new(),
     }
 }
 
 fn receive_list(state: &mut TuiState, loaded: LoadedList) -> Vec<TuiEffect> {
+    let mut effects = show_list(state, loaded);
+    for key in std::mem::take(&mut state.deferred) {
+        effects.extend(keys::press(state, key));
+    }
+    effects
+}
+
+fn show_list(state: &mut TuiState, loaded: LoadedList) -> Vec<TuiEffect> {
     let before = state.list.selected_row().cloned();
     let same = before.as_ref().filter(|_| state.list.keeps_selection);
     let kept = same.and_then(|before| loaded.rows.iter().position(|row| row.is_same(before)));
@@ -40,7 +49,7 @@ fn receive_list(state: &mut TuiState, loaded: LoadedList) -> Vec<TuiEffect> {
     list.first = if kept.is_some() { list.first } else { 0 };
     (list.summary, list.empty_note) = (loaded.summary, loaded.empty_note);
     (list.notice, list.words) = (loaded.notice, loaded.words);
-    (list.pending, list.is_loaded) = (None, true);
+    (list.pending, list.is_loaded, list.has_more) = (None, true, loaded.has_more);
     list::keep_selection_visible(state);
     let is_same = |after: &crate::tui::row::ListRow| before.as_ref().is_some_and(|before| before.is_same(after));
     let shows_selection = state.doc_of_selection().is_some() && state.list.selected_row().is_some_and(is_same);
@@ -61,8 +70,11 @@ fn fail(state: &mut TuiState, number: u64, message: String) -> Vec<TuiEffect> {
     if is_list {
         state.list.pending = None;
         state.list.is_loaded = true;
+        state.deferred.clear();
     } else if state.preview.pending == Some(number) {
         state.preview.pending = None;
+        // The session may have been forgotten.
+        state.preview.doc = None;
     } else if state.preview.pending_originals == Some(number) {
         state.preview.pending_originals = None;
     } else {

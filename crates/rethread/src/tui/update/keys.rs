@@ -1,16 +1,14 @@
 //! What keys do. Chords always act; plain letters type while the query has the focus and act elsewhere.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use rethread_model::Entry;
 
-use super::{list, open_help, overlay, preview};
-use crate::cli::tui::PrintedChoice;
-use crate::render::{Tone, resume_command};
+use super::actions::{choose, open_copy, open_editor, open_export, open_filters};
+use super::{find, list, open_help, overlay, preview};
 use crate::tui::effect::{TuiEffect, TuiExit};
 use crate::tui::filters::FilterKind;
-use crate::tui::menu::{Menu, MenuAction};
+use crate::tui::menu::MenuAction;
 use crate::tui::query_line::QueryLine;
-use crate::tui::state::{Focus, Overlay, TuiState, TuiTab};
+use crate::tui::state::{Focus, TuiState, TuiTab};
 
 pub(super) fn press(state: &mut TuiState, key: KeyEvent) -> Vec<TuiEffect> {
     if key.kind == KeyEventKind::Release {
@@ -26,19 +24,38 @@ pub(super) fn press(state: &mut TuiState, key: KeyEvent) -> Vec<TuiEffect> {
     if let Some(effects) = press_in_find(state, key) {
         return effects;
     }
+    if state.list.is_outdated() && is_about_selection(state, key) {
+        state.deferred.push(key);
+        return Vec::new();
+    }
+    state.deferred.clear();
     press_chord(state, key).or_else(|| press_anywhere(state, key)).unwrap_or_else(|| match state.focus {
         Focus::Query => type_into_query(state, key),
+        _ if is_control(key) || is_alt(key) => Vec::new(),
         Focus::List => press_in_list(state, key).unwrap_or_else(|| press_letter(state, key)),
         Focus::Preview => press_in_preview(state, key).unwrap_or_else(|| press_letter(state, key)),
     })
 }
 
-fn is_control(key: KeyEvent) -> bool {
+pub(super) fn is_control(key: KeyEvent) -> bool {
     key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
-fn is_alt(key: KeyEvent) -> bool {
+pub(super) fn is_alt(key: KeyEvent) -> bool {
     key.modifiers.contains(KeyModifiers::ALT)
+}
+
+/// Whether the key moves the selection or acts on it. Typed right after a query, it means the list of that query.
+fn is_about_selection(state: &TuiState, key: KeyEvent) -> bool {
+    let is_letter_key = state.focus != Focus::Query && !is_control(key) && !is_alt(key);
+    match key.code {
+        KeyCode::Enter => true,
+        KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown => state.focus != Focus::Preview,
+        KeyCode::Char('y' | 'o' | 'n' | 'p' | 'j') if is_control(key) => true,
+        KeyCode::Char('e') if is_alt(key) => true,
+        KeyCode::Char('y' | 'o' | 'e') => is_letter_key,
+        _ => false,
+    }
 }
 
 /// Keys while the text to find is typed.
@@ -51,12 +68,12 @@ fn press_in_find(state: &mut TuiState, key: KeyEvent) -> Option<Vec<TuiEffect>> 
             Some(Vec::new())
         }
         KeyCode::Esc => {
-            overlay::close_find(state);
+            find::close(state);
             Some(Vec::new())
         }
-        KeyCode::Down => Some(preview::find_next(state, true)),
-        KeyCode::Up => Some(preview::find_next(state, false)),
-        _ if edit(&mut find.line, key) => Some(preview::find_again(state)),
+        KeyCode::Down => Some(find::next(state, true)),
+        KeyCode::Up => Some(find::next(state, false)),
+        _ if edit(&mut find.line, key) => Some(find::typed(state)),
         _ => None,
     }
 }
@@ -69,15 +86,17 @@ fn press_chord(state: &mut TuiState, key: KeyEvent) -> Option<Vec<TuiEffect>> {
         KeyCode::Up if is_alt(key) || key.modifiers.contains(KeyModifiers::SHIFT) => preview::scroll_by(state, -1),
         KeyCode::Down if is_alt(key) || key.modifiers.contains(KeyModifiers::SHIFT) => preview::scroll_by(state, 1),
         KeyCode::Char(letter) if is_control(key) => match letter {
-            'n' => move_focused(state, 1),
+            // Some terminals send it for Enter's neighbor; fzf has it, too.
+            'n' | 'j' => move_focused(state, 1),
             'p' => move_focused(state, -1),
+            'g' => escape(state),
             'r' => {
                 state.filters.cycle_project();
                 list::load_list(state)
             }
             'y' => open_copy(state),
             'o' => open_editor(state),
-            'f' => preview::open_find(state),
+            'f' => find::open(state),
             't' => preview::toggle_folding(state),
             'z' => vec![TuiEffect::Suspend],
             _ => return None,
@@ -92,6 +111,7 @@ fn press_alt(state: &mut TuiState, letter: char) -> Option<Vec<TuiEffect>> {
         '1'..='4' => return Some(open_tab_number(state, letter)),
         'f' => return Some(open_filters(state)),
         'e' => return Some(open_export(state)),
+        'v' => return Some(preview::toggle_focused(state)),
         'p' => FilterKind::Project,
         'a' => FilterKind::Agent,
         't' => FilterKind::Time,
@@ -108,10 +128,7 @@ fn press_anywhere(state: &mut TuiState, key: KeyEvent) -> Option<Vec<TuiEffect>>
         KeyCode::Enter => choose(state),
         KeyCode::Tab => move_focus(state, 1),
         KeyCode::BackTab => move_focus(state, 2),
-        KeyCode::Esc => {
-            let was_open = overlay::close_find(state);
-            if was_open { Vec::new() } else { vec![TuiEffect::Leave(TuiExit::Quit)] }
-        }
+        KeyCode::Esc => escape(state),
         KeyCode::Up => move_focused(state, -1),
         KeyCode::Down => move_focused(state, 1),
         KeyCode::PageUp => page_focused(state, -1),
@@ -119,6 +136,11 @@ fn press_anywhere(state: &mut TuiState, key: KeyEvent) -> Option<Vec<TuiEffect>>
         _ => return None,
     };
     Some(effects)
+}
+
+/// Closes what is open, else leaves.
+fn escape(state: &mut TuiState) -> Vec<TuiEffect> {
+    if find::close(state) { Vec::new() } else { vec![TuiEffect::Leave(TuiExit::Quit)] }
 }
 
 /// Letters that act on the selection.
@@ -132,9 +154,10 @@ fn press_letter(state: &mut TuiState, key: KeyEvent) -> Vec<TuiEffect> {
         'e' => open_export(state),
         'f' => open_filters(state),
         't' => preview::toggle_folding(state),
-        '/' => preview::open_find(state),
-        'n' => preview::find_next(state, true),
-        'N' => preview::find_next(state, false),
+        'v' => preview::toggle_focused(state),
+        '/' => find::open(state),
+        'n' => find::next(state, true),
+        'N' => find::next(state, false),
         'i' => {
             state.focus = Focus::Query;
             Vec::new()
@@ -181,18 +204,36 @@ fn type_into_query(state: &mut TuiState, key: KeyEvent) -> Vec<TuiEffect> {
 /// Edits a line. Returns whether the key means something in a line.
 fn edit(line: &mut QueryLine, key: KeyEvent) -> bool {
     match key.code {
-        KeyCode::Char('u') if is_control(key) => line.clear(),
-        KeyCode::Char('w') if is_control(key) => line.delete_word(),
-        KeyCode::Char('a') if is_control(key) => line.move_to_start(),
-        KeyCode::Char('e') if is_control(key) => line.move_to_end(),
+        KeyCode::Char(letter) if is_control(key) => return edit_with_control(line, letter),
+        KeyCode::Char('b') if is_alt(key) => line.move_word_left(),
+        KeyCode::Char('d') if is_alt(key) => line.delete_word_after(),
+        KeyCode::Left if is_alt(key) || is_control(key) => line.move_word_left(),
+        KeyCode::Right if is_alt(key) || is_control(key) => line.move_word_right(),
         KeyCode::Backspace if is_alt(key) || is_control(key) => line.delete_word(),
-        KeyCode::Char(letter) if !is_control(key) && !is_alt(key) => line.insert(letter.encode_utf8(&mut [0; 4])),
+        KeyCode::Char(letter) if !is_alt(key) => line.insert(letter.encode_utf8(&mut [0; 4])),
         KeyCode::Backspace => line.delete_before(),
         KeyCode::Delete => line.delete_after(),
         KeyCode::Left => line.move_left(),
         KeyCode::Right => line.move_right(),
         KeyCode::Home => line.move_to_start(),
         KeyCode::End => line.move_to_end(),
+        _ => return false,
+    }
+    true
+}
+
+/// The keys of shells.
+fn edit_with_control(line: &mut QueryLine, letter: char) -> bool {
+    match letter {
+        'u' => line.clear(),
+        'w' => line.delete_word(),
+        'k' => line.delete_rest(),
+        'd' => line.delete_after(),
+        // What some terminals send for Backspace.
+        'h' => line.delete_before(),
+        'a' => line.move_to_start(),
+        'e' => line.move_to_end(),
+        'b' => line.move_left(),
         _ => return false,
     }
     true
@@ -228,81 +269,4 @@ fn page_focused(state: &mut TuiState, direction: isize) -> Vec<TuiEffect> {
 fn open_tab_number(state: &mut TuiState, digit: char) -> Vec<TuiEffect> {
     let at = digit.to_digit(10).map_or(0, |digit| digit as usize).saturating_sub(1);
     list::open_tab(state, TuiTab::ALL[at % TuiTab::ALL.len()])
-}
-
-fn open_filters(state: &mut TuiState) -> Vec<TuiEffect> {
-    state.overlay = Some(Overlay::Menu(Menu::filters(&state.filters, state.tab)));
-    Vec::new()
-}
-
-fn open_copy(state: &mut TuiState) -> Vec<TuiEffect> {
-    let Some(session) = selected_session(state) else { return Vec::new() };
-    let text = state.list.selected_row().map_or("", |row| &row.subject.text);
-    state.overlay = Some(Overlay::Menu(Menu::copy(&session, text)));
-    Vec::new()
-}
-
-fn open_export(state: &mut TuiState) -> Vec<TuiEffect> {
-    let Some(session) = selected_session(state) else { return Vec::new() };
-    state.overlay = Some(Overlay::Menu(Menu::export(&session)));
-    Vec::new()
-}
-
-/// Opens the transcript, after a question if the entry has files too.
-fn open_editor(state: &mut TuiState) -> Vec<TuiEffect> {
-    let Some(session) = selected_session(state) else { return Vec::new() };
-    let entry = entry_in_view(state);
-    let line = entry.map(|entry| entry.location.line);
-    let menu = Menu::open(&session, entry, line.or(state.list.selected_row().and_then(|row| row.subject.line)));
-    match menu.items.len() {
-        0 => say(state, "this session has no file to open"),
-        1 => menu.chosen().map_or_else(Vec::new, |chosen| overlay::act(state, chosen)),
-        _ => {
-            state.overlay = Some(Overlay::Menu(menu));
-            Vec::new()
-        }
-    }
-}
-
-/// The entry of the hit, or the first one shown while the preview is being read.
-fn entry_in_view(state: &TuiState) -> Option<&Entry> {
-    let doc = state.doc_of_selection()?;
-    let line = state.list.selected_row()?.subject.line;
-    if state.focus != Focus::Preview
-        && let Some(line) = line
-    {
-        return doc.entries.iter().map(|(_, entry)| entry).find(|entry| entry.location.line == line);
-    }
-    doc.entries.iter().find(|(row, _)| *row >= state.preview.scroll).map(|(_, entry)| entry)
-}
-
-fn selected_session(state: &mut TuiState) -> Option<rethread_model::Session> {
-    let session = state.selected_session().cloned();
-    if session.is_none() && state.list.selected_row().is_some() {
-        say(state, "still loading");
-    }
-    session
-}
-
-fn say(state: &mut TuiState, text: &str) -> Vec<TuiEffect> {
-    state.message = Some((Tone::Warning, text.to_owned()));
-    Vec::new()
-}
-
-/// Enter: prints the choice, or shows the command that resumes the session.
-fn choose(state: &mut TuiState) -> Vec<TuiEffect> {
-    let Some(session) = selected_session(state) else { return Vec::new() };
-    let command = resume_command(&session);
-    match (state.options.print, command) {
-        (Some(PrintedChoice::Id), _) => vec![TuiEffect::Leave(TuiExit::Print(session.id.to_string()))],
-        (Some(PrintedChoice::Command), Some(command)) => vec![TuiEffect::Leave(TuiExit::Print(command))],
-        (None, Some(command)) => {
-            state.overlay = Some(Overlay::Resume(Box::new(session), command));
-            Vec::new()
-        }
-        (_, None) => {
-            let text = format!("{} has no command to resume a session; y copies its ID", session.agent.label());
-            say(state, &text)
-        }
-    }
 }

@@ -1,6 +1,8 @@
 //! How events change the state. Pure: what must happen outside is returned as effects.
 
+mod actions;
 mod answers;
+mod find;
 mod keys;
 mod list;
 mod mouse;
@@ -52,7 +54,7 @@ fn paste(state: &mut TuiState, text: &str) -> Vec<TuiEffect> {
     }
     if let Some(find) = state.preview.find.as_mut().filter(|find| find.is_editing) {
         find.line.insert(text);
-        return preview::find_again(state);
+        return find::typed(state);
     }
     state.focus = Focus::Query;
     state.query.insert(text);

@@ -28,8 +28,7 @@ fn wheel(state: &mut TuiState, at: Position, direction: isize) -> Vec<TuiEffect>
         Some(Overlay::Help(scroll)) => {
             *scroll = scroll.saturating_add_signed(direction * WHEEL_LINES).min(max_help_scroll(state.size));
         }
-        Some(Overlay::Menu(menu)) if direction > 0 => menu.select_next(),
-        Some(Overlay::Menu(menu)) => menu.select_previous(),
+        Some(Overlay::Menu(menu)) => menu.move_by(direction),
         Some(Overlay::Resume(..)) => {}
         None => return wheel_below(state, at, direction),
     }
@@ -75,7 +74,7 @@ fn click(state: &mut TuiState, at: Position) -> Vec<TuiEffect> {
 fn click_overlay(state: &mut TuiState, open: Overlay, at: Position) -> Vec<TuiEffect> {
     match open {
         Overlay::Menu(menu) => match menu_item_at(state.size, &menu, at) {
-            Some(item) => menu.items.get(item).map_or_else(Vec::new, |item| overlay::act(state, item.action.clone())),
+            Some(item) => menu.shown().nth(item).map_or_else(Vec::new, |item| overlay::act(state, item.action.clone())),
             None => Vec::new(),
         },
         Overlay::Help(_) | Overlay::Resume(..) => Vec::new(),

@@ -1,16 +1,19 @@
 //! Keys while a menu, the list of keys or the question before resuming is open.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{list, preview};
+use super::keys::{is_alt, is_control};
+use super::list;
 use crate::render::Tone;
 use crate::tui::effect::{TuiEffect, TuiExit};
 use crate::tui::menu::{Menu, MenuAction};
-use crate::tui::state::{Overlay, TuiState};
+use crate::tui::state::{Overlay, ResumeQuestion, TuiState};
 use crate::tui::view::max_help_scroll;
 
 /// Lines that page keys scroll the list of keys.
 const HELP_PAGE: usize = 10;
+/// Items that page keys move in a menu.
+const MENU_PAGE: isize = 10;
 
 /// Takes the key if something is open.
 pub(super) fn press(state: &mut TuiState, key: KeyEvent) -> Option<Vec<TuiEffect>> {
@@ -21,14 +24,7 @@ pub(super) fn press(state: &mut TuiState, key: KeyEvent) -> Option<Vec<TuiEffect
             Vec::new()
         }
         Overlay::Menu(menu) => press_in_menu(state, menu, key),
-        Overlay::Resume(session, command) => match key.code {
-            KeyCode::Enter | KeyCode::Char('y') => vec![TuiEffect::Leave(TuiExit::Resume(session))],
-            KeyCode::Esc | KeyCode::Char('q' | 'n') => Vec::new(),
-            _ => {
-                state.overlay = Some(Overlay::Resume(session, command));
-                Vec::new()
-            }
-        },
+        Overlay::Resume(question) => press_in_question(state, question, key),
     };
     Some(effects)
 }
@@ -44,19 +40,60 @@ fn scroll_help(scroll: usize, key: KeyEvent) -> Option<usize> {
     }
 }
 
+/// Starts the agent, or does something else with the session. Any other key changes nothing.
+fn press_in_question(state: &mut TuiState, question: ResumeQuestion, key: KeyEvent) -> Vec<TuiEffect> {
+    let is_chord = is_control(key) || is_alt(key);
+    match (key.code, &question.command) {
+        (KeyCode::Esc, _) => return Vec::new(),
+        (KeyCode::Char('y'), Some(command)) if is_control(key) => {
+            let effect = TuiEffect::Copy("resume command", command.clone());
+            state.overlay = Some(Overlay::Resume(question));
+            return vec![effect];
+        }
+        _ if is_chord => {}
+        (KeyCode::Char('q' | 'n'), _) => return Vec::new(),
+        (KeyCode::Char('c'), Some(command)) => return vec![TuiEffect::Copy("resume command", command.clone())],
+        (KeyCode::Char('a'), _) => {
+            state.overlay = Some(Overlay::Menu(Menu::hand_over(&question.session, &state.choices.startable)));
+            return Vec::new();
+        }
+        (KeyCode::Enter | KeyCode::Char('y'), Some(_)) => {
+            let effect = TuiEffect::Resume(question.session.clone());
+            // Stays open in case the agent cannot be started.
+            state.overlay = Some(Overlay::Resume(question));
+            return vec![effect];
+        }
+        _ => {}
+    }
+    state.overlay = Some(Overlay::Resume(question));
+    Vec::new()
+}
+
 fn press_in_menu(state: &mut TuiState, mut menu: Menu, key: KeyEvent) -> Vec<TuiEffect> {
-    let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
         KeyCode::Esc | KeyCode::Left => return Vec::new(),
-        KeyCode::Enter | KeyCode::Right => return menu.chosen().map_or_else(Vec::new, |chosen| act(state, chosen)),
-        KeyCode::Down => menu.select_next(),
-        KeyCode::Up => menu.select_previous(),
-        KeyCode::Char('n') if is_control => menu.select_next(),
-        KeyCode::Char('p') if is_control => menu.select_previous(),
+        KeyCode::Enter | KeyCode::Right => {
+            if let Some(chosen) = menu.chosen() {
+                return act(state, chosen);
+            }
+        }
+        KeyCode::Down => menu.move_by(1),
+        KeyCode::Up => menu.move_by(-1),
+        KeyCode::PageDown => menu.move_by(MENU_PAGE),
+        KeyCode::PageUp => menu.move_by(-MENU_PAGE),
+        KeyCode::Home => menu.move_by(isize::MIN),
+        KeyCode::End => menu.move_by(isize::MAX),
+        KeyCode::Char('n' | 'j') if is_control(key) => menu.move_by(1),
+        KeyCode::Char('p') if is_control(key) => menu.move_by(-1),
+        KeyCode::Char('g') if is_control(key) => return Vec::new(),
+        KeyCode::Char('u') if is_control(key) => menu.narrow(None),
+        KeyCode::Backspace => menu.widen(),
+        _ if is_control(key) || is_alt(key) => {}
+        KeyCode::Char(letter) if menu.narrows() => menu.narrow(Some(letter)),
         KeyCode::Char(letter) => match (menu.action_of(letter), letter) {
             (Some(action), _) => return act(state, action),
-            (None, 'j') => menu.select_next(),
-            (None, 'k') => menu.select_previous(),
+            (None, 'j') => menu.move_by(1),
+            (None, 'k') => menu.move_by(-1),
             (None, 'q') => return Vec::new(),
             _ => {}
         },
@@ -87,14 +124,6 @@ pub(super) fn act(state: &mut TuiState, action: MenuAction) -> Vec<TuiEffect> {
             state.message = Some((Tone::Dim, "exporting".to_owned()));
             vec![TuiEffect::Export(session, format)]
         }
+        MenuAction::HandOver(session, agent) => vec![TuiEffect::Leave(TuiExit::HandOver(session, agent))],
     }
-}
-
-/// Closes what is open; the first thing that Esc does.
-pub(super) fn close_find(state: &mut TuiState) -> bool {
-    let was_open = state.preview.find.take().is_some();
-    if was_open {
-        preview::limit_scroll(state);
-    }
-    was_open
 }

@@ -1,13 +1,13 @@
-//! Loading, scrolling and searching the preview.
+//! Loading and scrolling the preview.
 
 use rethread_engine::EntryRange;
 use rethread_model::EntryKind;
 
-use crate::render::Tone;
+use super::find;
 use crate::tui::effect::TuiEffect;
 use crate::tui::layout::screen_areas;
-use crate::tui::request::{PreviewDoc, PreviewRequest, PreviewStart, TonedLine};
-use crate::tui::state::{PreviewFind, TuiState};
+use crate::tui::request::{PreviewDoc, PreviewRequest, PreviewStart};
+use crate::tui::state::TuiState;
 use crate::tui::view::preview_rows;
 
 /// Loads the preview of the selected row, from its hit.
@@ -43,20 +43,20 @@ pub(super) fn load_again(state: &mut TuiState) -> Vec<TuiEffect> {
     }
 }
 
-fn request(state: &mut TuiState, range: EntryRange, start: PreviewStart) -> Vec<TuiEffect> {
+pub(super) fn request(state: &mut TuiState, range: EntryRange, start: PreviewStart) -> Vec<TuiEffect> {
     let Some(subject) = state.list.selected_row().map(|row| row.subject.clone()) else { return Vec::new() };
     let number = state.next_request();
     state.preview.pending = Some(number);
     state.preview.pending_originals = None;
     let width = screen_areas(state).preview_columns();
-    let is_unfolded = state.preview.is_unfolded;
     vec![TuiEffect::LoadPreview(PreviewRequest {
         number,
         subject,
         range,
         width,
-        is_unfolded,
+        is_unfolded: state.preview.is_unfolded,
         has_originals: false,
+        is_focused: state.preview.is_focused,
         start,
     })]
 }
@@ -64,6 +64,12 @@ fn request(state: &mut TuiState, range: EntryRange, start: PreviewStart) -> Vec<
 /// Shows or hides arguments and output of tool calls.
 pub(super) fn toggle_folding(state: &mut TuiState) -> Vec<TuiEffect> {
     state.preview.is_unfolded = !state.preview.is_unfolded;
+    load_again(state)
+}
+
+/// Shows everything, or only prompts and the last answer to each.
+pub(super) fn toggle_focused(state: &mut TuiState) -> Vec<TuiEffect> {
+    state.preview.is_focused = !state.preview.is_focused;
     load_again(state)
 }
 
@@ -130,9 +136,7 @@ pub(super) fn receive(state: &mut TuiState, mut doc: PreviewDoc) -> Vec<TuiEffec
     state.preview.doc = Some(doc);
     let rows = preview_rows(state);
     state.preview.scroll = state.preview.doc.as_ref().map_or(0, |doc| start_of(doc, rows));
-    if state.preview.find.is_some() {
-        find_again(state);
-    }
+    find::find_again(state);
     more.map(|request| TuiEffect::LoadPreview(*request)).into_iter().collect()
 }
 
@@ -151,7 +155,8 @@ pub(super) fn receive_originals(state: &mut TuiState, doc: PreviewDoc) -> Vec<Tu
     };
     state.preview.doc = Some(doc);
     limit_scroll(state);
-    if state.preview.find.is_some() { find_again(state) } else { Vec::new() }
+    find::find_again(state);
+    Vec::new()
 }
 
 /// The first line shown of a part before its reader scrolls.
@@ -161,6 +166,10 @@ fn start_of(doc: &PreviewDoc, rows: usize) -> usize {
         (PreviewStart::Hit | PreviewStart::Top, _) => 0,
         (PreviewStart::Bottom, _) => usize::MAX,
         (PreviewStart::Entry(seq), _) => row_of(doc, seq),
+        (PreviewStart::Line(line), _) => {
+            let entry = doc.entries.iter().rev().find(|(_, entry)| entry.location.line <= line);
+            entry.map_or(0, |(row, _)| row.saturating_sub(rows / 3))
+        }
     };
     start.min(doc.lines.len().saturating_sub(rows))
 }
@@ -168,64 +177,4 @@ fn start_of(doc: &PreviewDoc, rows: usize) -> usize {
 /// The first line of an entry.
 fn row_of(doc: &PreviewDoc, seq: u64) -> usize {
     doc.entries.iter().find(|(_, entry)| entry.seq == seq).map_or(0, |(row, _)| *row)
-}
-
-/// Opens the line for what to find.
-pub(super) fn open_find(state: &mut TuiState) -> Vec<TuiEffect> {
-    if state.preview.doc.is_some() {
-        state.preview.find.get_or_insert_default().is_editing = true;
-    }
-    Vec::new()
-}
-
-/// Finds the text in the lines and shows the first place at or after the current one.
-pub(super) fn find_again(state: &mut TuiState) -> Vec<TuiEffect> {
-    let scroll = state.preview.scroll;
-    let Some((find, doc)) = state.preview.find.as_mut().zip(state.preview.doc.as_ref()) else { return Vec::new() };
-    find.hits = lines_with(doc, find.line.text());
-    find.at = find.hits.partition_point(|row| *row < scroll).min(find.hits.len().saturating_sub(1));
-    show_found(state)
-}
-
-/// Shows the next or previous place.
-pub(super) fn find_next(state: &mut TuiState, is_next: bool) -> Vec<TuiEffect> {
-    let Some(find) = state.preview.find.as_mut().filter(|find| !find.hits.is_empty()) else { return Vec::new() };
-    let count = find.hits.len();
-    find.at = (find.at + if is_next { 1 } else { count - 1 }) % count;
-    show_found(state)
-}
-
-fn show_found(state: &mut TuiState) -> Vec<TuiEffect> {
-    let rows = preview_rows(state);
-    let Some(find) = &state.preview.find else { return Vec::new() };
-    state.message = match &find.hits[..] {
-        [] if find.line.is_empty() => None,
-        [] => Some((Tone::Warning, "not found in the loaded part".to_owned())),
-        hits => Some((Tone::Dim, format!("{} of {} matching lines", find.at + 1, hits.len()))),
-    };
-    if let Some(row) = current_hit(find) {
-        let shown = state.preview.scroll..state.preview.scroll + rows;
-        if !shown.contains(&row) {
-            state.preview.scroll = row.saturating_sub(rows / 3);
-        }
-        limit_scroll(state);
-    }
-    Vec::new()
-}
-
-fn current_hit(find: &PreviewFind) -> Option<usize> {
-    find.hits.get(find.at).copied()
-}
-
-/// The lines that contain a text, in any case.
-fn lines_with(doc: &PreviewDoc, text: &str) -> Vec<usize> {
-    let wanted = text.trim().to_lowercase();
-    if wanted.is_empty() {
-        return Vec::new();
-    }
-    let has = |line: &TonedLine| {
-        let whole: String = line.iter().map(|(_, part)| part.as_str()).collect();
-        whole.to_lowercase().contains(&wanted)
-    };
-    doc.lines.iter().enumerate().filter(|(_, line)| has(line)).map(|(row, _)| row).collect()
 }

@@ -5,11 +5,17 @@ use rethread_engine::{EntryRange, SessionScope};
 use rethread_model::Agent;
 
 use super::*;
+use crate::cli::transfer::ExportFormat;
 use crate::cli::tui::PrintedChoice;
+use crate::render::Tone;
 use crate::tui::effect::TuiExit;
 use crate::tui::filters::ProjectChoice;
-use crate::tui::request::{FilterChoices, ListRequest, LoadedList, PreviewRequest, PreviewStart};
-use crate::tui::test_state::{answer_list, answer_preview, loaded, middle_doc, row, rows};
+use crate::tui::request::{
+    FoundPlaces, ListRequest, LoadedList, MenuChoices, PreviewDoc, PreviewRequest, PreviewStart,
+};
+use crate::tui::row::ListRow;
+use crate::tui::state::ResumeQuestion;
+use crate::tui::test_state::{answer_list, answer_preview, doc, loaded, middle_doc, row, rows};
 
 fn key(state: &mut TuiState, code: KeyCode) -> Vec<TuiEffect> {
     update(state, TuiEvent::Key(KeyEvent::new(code, KeyModifiers::NONE)))
@@ -85,7 +91,7 @@ fn a_refresh_keeps_the_selected_row() {
     let mut state = loaded(120, 40);
     key(&mut state, KeyCode::Down);
     answer_preview(&mut state, 4);
-    update(&mut state, TuiEvent::Answer(WorkerAnswer::Synced));
+    update(&mut state, TuiEvent::Answer(WorkerAnswer::StoreChanged));
     let mut newer = vec![row("A new session", "")];
     newer.extend(rows());
     assert!(answer_list(&mut state, newer).is_empty(), "the preview is shown already");
@@ -156,9 +162,83 @@ fn control_c_interrupts_whatever_is_open() {
 fn enter_shows_the_command_before_it_runs() {
     let mut state = loaded(120, 40);
     assert!(key(&mut state, KeyCode::Enter).is_empty());
-    assert!(matches!(&state.overlay, Some(Overlay::Resume(_, command)) if command.contains("codex resume id-of-23")));
+    let command = question(&state).command.clone().unwrap();
+    assert!(command.contains("codex resume id-of-23"), "{command}");
+    assert!(alt(&mut state, 'y').is_empty(), "a chord is no answer");
+    let effects = control(&mut state, 'y');
+    assert!(matches!(&effects[..], [TuiEffect::Copy(_, text)] if *text == command));
     let effects = key(&mut state, KeyCode::Enter);
-    assert!(matches!(exit(&effects), Some(TuiExit::Resume(session)) if session.agent == Agent::Codex));
+    assert!(matches!(&effects[..], [TuiEffect::Resume(session)] if session.agent == Agent::Codex));
+    assert!(state.overlay.is_some(), "in case the agent cannot be started");
+}
+
+fn question(state: &TuiState) -> &ResumeQuestion {
+    let Some(Overlay::Resume(question)) = &state.overlay else { panic!("{:?}", state.overlay) };
+    question
+}
+
+#[test]
+fn keys_typed_before_the_list_is_there_wait_for_it() {
+    let mut state = loaded(120, 40);
+    state.options.print = Some(PrintedChoice::Id);
+    type_text(&mut state, "pool");
+    assert!(key(&mut state, KeyCode::Down).is_empty());
+    assert!(key(&mut state, KeyCode::Enter).is_empty());
+    let found = vec![row("First", "found"), row("Second", "found")];
+    let second = found[1].subject.session.to_string();
+    let effects = answer_list(&mut state, found);
+    assert!(matches!(exit(&effects), Some(TuiExit::Print(text)) if *text == second), "{effects:?}");
+}
+
+#[test]
+fn typing_on_drops_keys_that_wait() {
+    let mut state = loaded(120, 40);
+    type_text(&mut state, "po");
+    key(&mut state, KeyCode::Enter);
+    type_text(&mut state, "ol");
+    answer_list(&mut state, rows());
+    assert!(state.overlay.is_none());
+}
+
+#[test]
+fn chords_without_a_meaning_do_nothing() {
+    let mut state = loaded(120, 40);
+    state.focus = Focus::List;
+    for letter in ['q', 'x', 'i', 'l'] {
+        assert!(control(&mut state, letter).is_empty(), "{letter}");
+    }
+    assert!(state.overlay.is_none() && state.focus == Focus::List && state.tab == TuiTab::Search);
+}
+
+#[test]
+fn the_end_of_the_list_loads_more_rows() {
+    let mut state = loaded(120, 40);
+    type_text(&mut state, "x");
+    answer_list(&mut state, rows());
+    state.list.has_more = true;
+    key(&mut state, KeyCode::Down);
+    let effects = key(&mut state, KeyCode::Down);
+    let request = list_requests(&effects)[0];
+    assert_eq!((request.limit, state.list.keeps_selection), (120, true));
+    let selected = state.list.rows[2].clone();
+    answer_list(&mut state, [rows(), vec![row("Fourth", "more")]].concat());
+    assert!(state.list.selected == 2 && state.list.rows[2].is_same(&selected));
+}
+
+#[test]
+fn another_agent_continues_what_an_agent_cannot_resume() {
+    let mut state = loaded(120, 40);
+    state.choices.startable = vec![Agent::ClaudeCode, Agent::Pi];
+    let stored = crate::tui::test_state::session("old", Agent::Warp);
+    state.list.rows[0].subject.session = stored.id;
+    state.list.rows[0].subject.stored = Some(Box::new(stored));
+    key(&mut state, KeyCode::Enter);
+    assert!(question(&state).problem.as_deref().unwrap().starts_with("Warp cannot resume"));
+    assert!(key(&mut state, KeyCode::Enter).is_empty(), "there is nothing to start");
+    key(&mut state, KeyCode::Char('a'));
+    type_text(&mut state, "pi");
+    let effects = key(&mut state, KeyCode::Enter);
+    assert!(matches!(exit(&effects), Some(TuiExit::HandOver(session, Agent::Pi)) if session.agent == Agent::Warp));
 }
 
 #[test]
@@ -173,16 +253,6 @@ fn with_print_enter_leaves_with_the_choice() {
 }
 
 #[test]
-fn an_agent_that_cannot_resume_is_named() {
-    let mut state = loaded(120, 40);
-    let stored = crate::tui::test_state::session("old", Agent::Warp);
-    state.list.rows[0].subject.session = stored.id;
-    state.list.rows[0].subject.stored = Some(Box::new(stored));
-    assert!(key(&mut state, KeyCode::Enter).is_empty() && state.overlay.is_none());
-    assert!(state.message.unwrap().1.starts_with("Warp has no command"));
-}
-
-#[test]
 fn control_r_cycles_the_projects() {
     let mut state = loaded(120, 40);
     let effects = control(&mut state, 'r');
@@ -194,7 +264,11 @@ fn control_r_cycles_the_projects() {
 #[test]
 fn filters_are_chosen_in_menus() {
     let mut state = loaded(120, 40);
-    let choices = FilterChoices { agents: vec![Agent::Codex, Agent::Pi], projects: vec!["/w/api".to_owned()] };
+    let choices = MenuChoices {
+        agents: vec![Agent::Codex, Agent::Pi],
+        projects: vec!["/w/api".to_owned()],
+        ..MenuChoices::default()
+    };
     update(&mut state, TuiEvent::Answer(WorkerAnswer::Choices(choices)));
     alt(&mut state, 'f');
     key(&mut state, KeyCode::Char('a'));
@@ -203,9 +277,7 @@ fn filters_are_chosen_in_menus() {
     let effects = key(&mut state, KeyCode::Enter);
     assert_eq!(list_requests(&effects)[0].filters.agent, Some(Agent::Pi));
     alt(&mut state, 'p');
-    key(&mut state, KeyCode::Char('k'));
-    key(&mut state, KeyCode::Down);
-    key(&mut state, KeyCode::Down);
+    type_text(&mut state, "API");
     key(&mut state, KeyCode::Enter);
     assert_eq!(state.filters.project, ProjectChoice::Named("/w/api".to_owned()));
     alt(&mut state, 'f');
@@ -222,6 +294,55 @@ fn copying_offers_id_command_and_text() {
     control(&mut state, 'y');
     let effects = key(&mut state, KeyCode::Char('i'));
     assert!(matches!(&effects[..], [TuiEffect::Copy("ID", _)]));
+}
+
+#[test]
+fn a_session_is_exported_in_the_chosen_format() {
+    let mut state = loaded(120, 40);
+    alt(&mut state, 'e');
+    let effects = key(&mut state, KeyCode::Char('h'));
+    assert!(matches!(&effects[..], [TuiEffect::Export(_, ExportFormat::Html)]), "{effects:?}");
+    let written = Err("cannot write to /w: permission denied".to_owned());
+    update(&mut state, TuiEvent::Answer(WorkerAnswer::Exported(written)));
+    assert!(state.message.as_ref().unwrap().1.starts_with("cannot write"));
+}
+
+#[test]
+fn diffs_follow_the_conversation_and_keep_the_place() {
+    let mut state = loaded(120, 20);
+    let row = state.list.selected_row().unwrap().clone();
+    let number = state.last_request + 1;
+    state.preview.pending = Some(number);
+    let request = PreviewRequest { number, has_originals: true, ..reading(&row) };
+    let stored = PreviewDoc { more: Some(Box::new(request)), ..doc(number, &row, 20) };
+    let effects = update(&mut state, TuiEvent::Answer(WorkerAnswer::Preview(stored)));
+    assert!(preview_request(&effects).has_originals);
+    state.focus = Focus::Preview;
+    type_text(&mut state, "jjjjjj");
+    let shown = state.preview.scroll;
+
+    let mut with_diffs = doc(number, &row, 20);
+    let diff = vec![vec![(Tone::Added, "+ one".to_owned())]; 5];
+    with_diffs.lines.splice(3..3, diff);
+    for (line, _) in &mut with_diffs.entries[1..] {
+        *line += 5;
+    }
+    update(&mut state, TuiEvent::Answer(WorkerAnswer::Preview(with_diffs)));
+    assert_eq!((state.preview.scroll, state.preview.pending_originals), (shown + 5, None));
+}
+
+/// A request for the stored conversation of a row.
+fn reading(row: &ListRow) -> PreviewRequest {
+    PreviewRequest {
+        number: 0,
+        subject: row.subject.clone(),
+        range: EntryRange::From(0),
+        width: 60,
+        is_unfolded: false,
+        has_originals: false,
+        is_focused: false,
+        start: PreviewStart::Hit,
+    }
 }
 
 #[test]
@@ -271,6 +392,25 @@ fn finding_goes_through_the_matching_lines() {
     let find = state.preview.find.clone().unwrap();
     assert_eq!(find.at, (before + 1) % find.hits.len());
     assert_eq!(state.query.text(), "");
+}
+
+#[test]
+fn finding_continues_beyond_the_loaded_part() {
+    let mut state = loaded(120, 24);
+    let row = state.list.selected_row().unwrap().clone();
+    let number = state.last_request + 1;
+    state.preview.pending = Some(number);
+    update(&mut state, TuiEvent::Answer(WorkerAnswer::Preview(middle_doc(number, &row))));
+    control(&mut state, 'f');
+    let effects = type_text(&mut state, "x");
+    let Some(TuiEffect::FindInSession(request)) = effects.last() else { panic!("{effects:?}") };
+    assert_eq!(request.text, "x");
+    let found = FoundPlaces { number: request.number, lines: vec![4, 900, 950], more: 0 };
+    let effects = update(&mut state, TuiEvent::Answer(WorkerAnswer::Found(found)));
+    let request = preview_request(&effects);
+    assert_eq!((request.range, request.start), (EntryRange::Around(900), PreviewStart::Line(900)));
+    let effects = key(&mut state, KeyCode::Up);
+    assert_eq!(preview_request(&effects).range, EntryRange::Around(4));
 }
 
 #[test]

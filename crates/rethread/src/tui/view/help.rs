@@ -14,7 +14,7 @@ const KEYS: [(&str, &[(&str, &str)]); 5] = [
             ("Up Down, Ctrl-P Ctrl-N", "select a row"),
             ("PgUp PgDn", "select a page up or down"),
             ("Shift-Up Shift-Down", "scroll the conversation"),
-            ("Enter", "show the command that resumes the session, then run it"),
+            ("Enter", "resume the session, after a question"),
             ("Tab Shift-Tab", "move between query, list and conversation"),
             ("Alt-1 to Alt-4", "open a tab"),
             ("Ctrl-R", "switch between this project and all"),
@@ -26,9 +26,10 @@ const KEYS: [(&str, &[(&str, &str)]); 5] = [
             ("Alt-E", "export the session to a file"),
             ("Ctrl-F", "find in the conversation"),
             ("Ctrl-T", "show or hide details of tool calls"),
+            ("Alt-V", "only prompts and the last answer to each, or everything"),
             ("F1", "this list"),
-            ("Esc", "close what is open, else leave"),
-            ("Ctrl-C", "leave with exit code 130"),
+            ("Esc, Ctrl-G", "close what is open, else quit"),
+            ("Ctrl-C", "quit with exit code 130"),
         ],
     ),
     (
@@ -36,8 +37,9 @@ const KEYS: [(&str, &[(&str, &str)]); 5] = [
         &[
             ("letters", "search as you type"),
             ("Left Right Home End", "move the cursor"),
+            ("Ctrl-Left Ctrl-Right", "move by words"),
             ("Ctrl-A Ctrl-E", "start, end"),
-            ("Ctrl-W Ctrl-U", "delete a word, everything"),
+            ("Ctrl-W Ctrl-K Ctrl-U", "delete a word, the rest, everything"),
         ],
     ),
     (
@@ -45,9 +47,9 @@ const KEYS: [(&str, &[(&str, &str)]); 5] = [
         &[
             ("j k g G", "down, up, first, last"),
             ("Left Right, 1 to 4", "tabs"),
-            ("f y o e / t", "filters, copy, open, export, find, tool details"),
+            ("f y o e / t v", "filters, copy, open, export, find, tool details, focused"),
             ("i", "to the query"),
-            ("q", "leave"),
+            ("q", "quit"),
         ],
     ),
     (
@@ -57,7 +59,7 @@ const KEYS: [(&str, &[(&str, &str)]); 5] = [
             ("g G", "start and end of the session"),
             ("[ ]", "previous and next prompt"),
             ("/ n N", "find, next place, previous place"),
-            ("f y o e t i q", "as in the list"),
+            ("f y o e t v i q", "as in the list"),
         ],
     ),
     (

@@ -46,7 +46,7 @@ fn draw_on(buffer: &mut Buffer, state: &TuiState) -> Option<Position> {
     match &state.overlay {
         Some(Overlay::Help(scroll)) => help::draw(&mut page, state.size, *scroll),
         Some(Overlay::Menu(menu)) => overlay::draw_menu(&mut page, state.size, menu),
-        Some(Overlay::Resume(session, command)) => overlay::draw_resume(&mut page, state.size, session, command),
+        Some(Overlay::Resume(question)) => overlay::draw_resume(&mut page, state.size, question),
         None => return find_cursor.or_else(|| query_cursor.filter(|_| state.focus == Focus::Query)),
     }
     None

@@ -20,7 +20,7 @@ const QUERY_HINTS: [KeyHint; 10] = [
     ("Ctrl-Y", "copy"),
     ("Ctrl-O", "open"),
     ("Alt-E", "export"),
-    ("Esc", "leave"),
+    ("Esc", "quit"),
 ];
 const LIST_HINTS: [KeyHint; 11] = [
     ("?", "keys"),
@@ -33,9 +33,9 @@ const LIST_HINTS: [KeyHint; 11] = [
     ("o", "open"),
     ("e", "export"),
     ("/", "find"),
-    ("q", "leave"),
+    ("q", "quit"),
 ];
-const PREVIEW_HINTS: [KeyHint; 11] = [
+const PREVIEW_HINTS: [KeyHint; 12] = [
     ("?", "keys"),
     ("↑↓", "scroll"),
     ("Enter", "resume"),
@@ -43,15 +43,19 @@ const PREVIEW_HINTS: [KeyHint; 11] = [
     ("/", "find"),
     ("[ ]", "prompts"),
     ("t", "tool details"),
+    ("v", "focused"),
     ("y", "copy"),
     ("o", "open"),
     ("e", "export"),
-    ("q", "leave"),
+    ("q", "quit"),
 ];
 const FIND_HINTS: [KeyHint; 3] = [("Enter", "keep"), ("↑↓", "previous, next"), ("Esc", "close")];
 const MENU_HINTS: [KeyHint; 3] = [("Enter", "choose"), ("↑↓", "select"), ("Esc", "close")];
+const NARROWED_HINTS: [KeyHint; 4] = [("Enter", "choose"), ("↑↓", "select"), ("letters", "narrow"), ("Esc", "close")];
 const HELP_HINTS: [KeyHint; 2] = [("↑↓", "scroll"), ("Esc", "close")];
-const RESUME_HINTS: [KeyHint; 2] = [("Enter", "start the agent"), ("Esc", "go back")];
+const RESUME_HINTS: [KeyHint; 4] =
+    [("Enter", "start the agent"), ("c", "copy"), ("a", "another agent"), ("Esc", "go back")];
+const STUCK_HINTS: [KeyHint; 2] = [("a", "another agent"), ("Esc", "go back")];
 
 pub(super) fn draw(page: &mut Canvas<'_>, state: &TuiState, area: Rect) {
     if area.is_empty() {
@@ -81,8 +85,10 @@ fn hints(state: &TuiState) -> &'static [KeyHint] {
     let is_finding = state.preview.find.as_ref().is_some_and(|find| find.is_editing);
     match (&state.overlay, state.focus) {
         (Some(Overlay::Help(_)), _) => &HELP_HINTS,
+        (Some(Overlay::Menu(menu)), _) if menu.narrows() => &NARROWED_HINTS,
         (Some(Overlay::Menu(_)), _) => &MENU_HINTS,
-        (Some(Overlay::Resume(..)), _) => &RESUME_HINTS,
+        (Some(Overlay::Resume(question)), _) if question.command.is_none() => &STUCK_HINTS,
+        (Some(Overlay::Resume(_)), _) => &RESUME_HINTS,
         _ if is_finding => &FIND_HINTS,
         (None, Focus::Query) => &QUERY_HINTS,
         (None, Focus::List) => &LIST_HINTS,

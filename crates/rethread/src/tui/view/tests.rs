@@ -12,8 +12,8 @@ use crate::render::resume_command;
 use crate::tui::filters::FilterKind;
 use crate::tui::menu::Menu;
 use crate::tui::query_line::QueryLine;
-use crate::tui::request::FilterChoices;
-use crate::tui::state::{PreviewFind, TuiTab};
+use crate::tui::request::MenuChoices;
+use crate::tui::state::{PreviewFind, ResumeQuestion, TuiTab};
 use crate::tui::test_state::{loaded, session};
 
 fn drawn(state: &TuiState) -> Terminal<TestBackend> {
@@ -70,12 +70,14 @@ fn an_empty_list_says_what_to_do() {
 #[test]
 fn menus_and_the_question_before_resuming_are_in_the_middle() {
     let mut state = loaded(100, 20);
-    let choices = FilterChoices { agents: vec![Agent::Codex, Agent::Pi], projects: Vec::new() };
+    let choices = MenuChoices { agents: vec![Agent::Codex, Agent::Pi], ..MenuChoices::default() };
     state.overlay = Some(Overlay::Menu(Menu::filter_values(FilterKind::Agent, &state.filters, &choices)));
     let menu = screen(&state);
     let resumed = session("Fix the connection pool", Agent::Codex);
-    let command = resume_command(&resumed).unwrap();
-    state.overlay = Some(Overlay::Resume(Box::new(resumed), command));
+    let command = resume_command(&resumed);
+    let problem = Some("cannot find the program \"codex\" of Codex".to_owned());
+    state.overlay =
+        Some(Overlay::Resume(ResumeQuestion { session: Box::new(resumed), command, problem, is_live: true }));
     assert_snapshot!(format!("{menu}\n{}", screen(&state)));
 }
 

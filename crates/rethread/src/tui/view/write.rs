@@ -62,11 +62,23 @@ impl<'b> Canvas<'b> {
         }
     }
 
+    /// Blanks wide symbols left of an area that reach into it: a terminal would draw them over its border.
+    fn end_before(&mut self, area: Rect) {
+        for y in area.y..area.bottom() {
+            let Some(x) = area.x.checked_sub(1) else { return };
+            let place = Position::new(self.offset.x + x, self.offset.y + y);
+            if let Some(cell) = self.buffer.cell_mut(place).filter(|cell| cell.symbol().width() > 1) {
+                cell.set_symbol(" ");
+            }
+        }
+    }
+
     /// Clears an area and draws a box around it. Returns the area inside.
     pub(super) fn frame(&mut self, area: Rect, title: &str) -> Rect {
         if area.width < 2 || area.height < 2 {
             return Rect::default();
         }
+        self.end_before(area);
         let style = self.theme.dim();
         let line = "─".repeat(usize::from(area.width - 2));
         self.fill(area, " ", self.theme.tone(Tone::Plain));
