@@ -106,7 +106,10 @@ fn prepare(inline_rows: Option<u16>) -> io::Result<(Terminal<CrosstermBackend<St
     }
     let viewport = inline_rows.map_or(Viewport::Fullscreen, Viewport::Inline);
     let mut terminal = Terminal::with_options(CrosstermBackend::new(stdout()), TerminalOptions { viewport })?;
-    terminal.clear()?;
+    if inline_rows.is_some() {
+        // The whole terminal is empty already; to clear it would wait for an answer of the terminal.
+        terminal.clear()?;
+    }
     Ok((terminal, prompt_column))
 }
 
