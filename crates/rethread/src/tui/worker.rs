@@ -159,6 +159,11 @@ fn sync_regularly(engine: &Engine, sender: &Sender<WorkerAnswer>) {
                     return;
                 }
             }
+            // What was deleted must not come back. The lists are loaded again, and are empty.
+            Err(EngineError::MemoryDeleted(_)) => {
+                let _ = sender.send(WorkerAnswer::Synced);
+                return;
+            }
             // Another process holds the store and writes the same entries.
             Err(EngineError::Store(_)) => {}
             Err(error) => engine.journal().error("tui", &error),
