@@ -94,6 +94,9 @@ pub enum EngineError {
     /// A time given by the user cannot be parsed.
     #[error("invalid time {0:?}")]
     InvalidTime(String),
+    /// A time given by the user that has not come yet.
+    #[error("the time {0:?} is in the future")]
+    FutureTime(String),
     /// A search text without any visible character.
     #[error("the search text is empty")]
     EmptySearchText,
@@ -204,6 +207,18 @@ pub enum EngineError {
         /// What that server published about itself: URL and process id.
         server_info: Option<serde_json::Value>,
     },
+    /// The server was told to stop and still runs.
+    #[error("the server{} did not stop", server_description(Some(server_info)))]
+    ServerNotStopped {
+        /// What that server published about itself: URL and process id.
+        server_info: serde_json::Value,
+    },
+    /// The memory was deleted while this process used it. It must not come back.
+    #[error("the memory in {} was deleted", .0.display())]
+    MemoryDeleted(PathBuf),
+    /// `rethread watch` uses the directory that is to be deleted.
+    #[error("`rethread watch` is running for {}", .0.display())]
+    PurgeWhileWatched(PathBuf),
     /// Another process runs `rethread watch` for this home.
     #[error("`rethread watch` is already running for {}", .0.display())]
     WatchAlreadyRunning(PathBuf),

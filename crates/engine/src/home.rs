@@ -14,9 +14,12 @@ const WRITABLE_BY_ALL: u32 = 0o002;
 const OTHERS: u32 = 0o077;
 
 impl Engine {
-    /// Creates our directory if it is missing. Refuses one that all users can write to, because anything in it may
+    /// Creates our directory if it is missing, unless the memory in it was just deleted. Refuses one that all users can write to, because anything in it may
     /// be theirs, and makes one that they can read private.
     pub(crate) fn ensure_home(&self) -> Result<(), EngineError> {
+        if self.is_memory_deleted() {
+            return Err(EngineError::MemoryDeleted(self.folder.clone()));
+        }
         match self.make_home_private()? {
             Some(mode) => {
                 let fields = [("mode", format!("{mode:04o}").into())];

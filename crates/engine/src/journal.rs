@@ -39,6 +39,9 @@ impl JournalService<'_> {
 
     fn append(self, now: rethread_model::Timestamp, line: &Value) -> std::io::Result<()> {
         let folder = self.engine.folder.join("logs");
+        if self.engine.is_memory_deleted() {
+            return Ok(());
+        }
         home::ensure_private_folder(&folder).map_err(std::io::Error::other)?;
         let day = |moment: rethread_model::Timestamp| format!("{}.jsonl", &moment.to_string()[..10]);
         let path = folder.join(day(now));

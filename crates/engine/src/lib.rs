@@ -53,6 +53,7 @@ mod transfer;
 
 use rethread_store::{ReadStore, Store, Threads, WaitBudget};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use config::LiveConfig;
@@ -171,6 +172,8 @@ pub struct Engine {
     store_timeout: Option<Duration>,
     /// A store replaced after this time was replaced by another process.
     opened_at: std::time::SystemTime,
+    /// Whether the store of this machine was there at any time since this was opened.
+    has_seen_store: AtomicBool,
     /// Set in a hook: how much longer it may wait for other processes in total.
     hook_wait: Option<WaitBudget>,
 }
@@ -187,7 +190,7 @@ impl Engine {
             Some(shared) => Threads::in_database(shared.location, shared.space, folder.join("threads")),
             None => Threads::in_folder(folder.join("threads")),
         };
-        Ok(Self {
+        let engine = Self {
             environment,
             config,
             folder,
@@ -198,8 +201,11 @@ impl Engine {
             shared_snapshot: SharedSnapshot::default(),
             store_timeout: None,
             opened_at: std::time::SystemTime::now(),
+            has_seen_store: AtomicBool::default(),
             hook_wait: None,
-        })
+        };
+        engine.is_memory_deleted();
+        Ok(engine)
     }
 
     /// Works in another space than that of a single machine.
@@ -282,6 +288,19 @@ impl Engine {
         self.location().exists()
     }
 
+    /// Whether the memory was deleted since it was used here: nothing that still runs may bring it back. A store that is
+    /// being replaced is set aside, so it does not count.
+    pub fn is_memory_deleted(&self) -> bool {
+        if self.environment.store.is_some() {
+            return false;
+        }
+        if self.has_store() {
+            self.has_seen_store.store(true, Ordering::Relaxed);
+            return false;
+        }
+        self.has_seen_store.load(Ordering::Relaxed) && !self.maintenance().has_set_aside_folder()
+    }
+
     /// Whether new transcripts may be read now without an explicit `sync`. Before the first one the user decides.
     pub fn syncs_unasked(&self) -> bool {
         self.environment.syncs_unasked && self.has_store()
@@ -325,6 +344,7 @@ impl Engine {
             (None, Some(timeout)) => Store::open_with_timeout(&location, space, timeout)?,
             (None, None) => Store::open(&location, space)?,
         };
+        self.has_seen_store.store(true, Ordering::Relaxed);
         if self.environment.store.is_none() && self.space != AuthorizedSpace::local() {
             // The spaces of a file share its folder, and the events in it belong to the local one.
             return Ok(store);

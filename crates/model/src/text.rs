@@ -28,10 +28,21 @@ pub fn truncate_at_word(text: &str, max_chars: usize) -> String {
     format!("{}…", text[..whole].trim_end_matches(|c: char| c.is_whitespace() || ",;:-–(".contains(c)))
 }
 
-/// Quotes a word for a shell, if it needs quotes.
+/// Quotes a word for a shell, if it needs quotes. sh, bash, zsh and fish read the same word: a backslash stays outside of
+/// the quotes, because fish takes it as an escape in them. The result must not be changed any more, only printed.
 pub fn quote_for_shell(word: &str) -> String {
     let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if is_plain {
+        return word.to_owned();
+    }
+    let mut out = String::from("'");
+    for c in word.chars() {
+        match c {
+            '\\' | '\'' => out.extend(["'\\", c.encode_utf8(&mut [0; 4]), "'"]),
+            c => out.push(c),
+        }
+    }
+    out + "'"
 }
 
 /// A number with its noun: `counted(2, "entry", "entries")` is `2 entries`.
@@ -100,6 +111,7 @@ mod tests {
         assert_eq!(quote_for_shell("/home/me/app"), "/home/me/app");
         assert_eq!(quote_for_shell("it's $(touch x)"), "'it'\\''s $(touch x)'");
         assert_eq!(quote_for_shell(""), "''");
+        assert_eq!(quote_for_shell(r"a\'; touch x #"), r"'a'\\''\''; touch x #'");
     }
 
     #[test]

@@ -47,7 +47,9 @@ fn run_caught(arguments: &[OsString]) -> u8 {
 /// Answers a shell that completes a command line. It must not see errors: they would end up in the user's line.
 fn complete(arguments: &[OsString]) -> u8 {
     let folder = std::env::current_dir().ok();
-    let completer = CompleteEnv::with_factory(completion::command).var(environment::COMPLETE_VARIABLE);
+    let home = completion::typed_home(arguments);
+    let command = || completion::command(home.as_ref());
+    let completer = CompleteEnv::with_factory(command).var(environment::COMPLETE_VARIABLE);
     let done = catch_panic(|| u8::from(completer.try_complete(arguments, folder.as_deref()).is_err()));
     done.unwrap_or(1)
 }

@@ -189,6 +189,7 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         EngineError::UnknownLine { .. } => {
             (FailureKind::NotFound, Some("run `rethread show REF` to see the session without a line"))
         }
+        EngineError::FutureTime(_) => (FailureKind::InvalidTime, Some("use a time in the past")),
         EngineError::InvalidTime(_) => (
             FailureKind::InvalidTime,
             Some("use a date (2026-03-14), RFC 3339 (2026-03-14T12:00:00Z), \"yesterday\", \"last week\" or \"7d\""),
@@ -233,6 +234,13 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         EngineError::SerializeState(_) => (FailureKind::Internal, Some(REPORT_BUG_HINT)),
         EngineError::WatchAlreadyRunning(_) => {
             (FailureKind::Watch, Some("one watcher is enough; stop the running one first to replace it"))
+        }
+        EngineError::PurgeWhileWatched(_) => (FailureKind::Watch, Some("stop it first, with Ctrl-C in its terminal")),
+        EngineError::ServerNotStopped { .. } => {
+            (FailureKind::Serve, Some("stop it first: kill the process named above"))
+        }
+        EngineError::MemoryDeleted(_) => {
+            (FailureKind::StoreUnavailable, Some("to begin a new one, run the command again"))
         }
         EngineError::ServerAlreadyRunning { .. } => {
             (FailureKind::Serve, Some("run `rethread open` to open its web UI"))

@@ -53,7 +53,7 @@ fn find_program(environment: &Environment, name: &str) -> Option<PathBuf> {
 
 fn missing_directory(directory: &Path) -> Failure {
     let message = format!("the directory of the session does not exist: {:?}", directory.display().to_string());
-    let hint = "if it was moved, add --print and run the command in its new place";
+    let hint = "if it was moved, use `rethread resume REF --print` and run the command there";
     Failure::new(FailureKind::Launch, message).hint(hint)
 }
 
@@ -63,6 +63,8 @@ fn missing_program(environment: &Environment, command: &AgentCommand) -> Failure
     let failure = failure.hint("install it, or add its directory to your PATH");
     match installed_agents(environment).as_slice() {
         [] => failure,
-        others => failure.hint(format!("to continue in another agent: add --in {}", Agent::any_of(others))),
+        others => {
+            failure.hint(format!("to continue in another agent: rethread resume REF --in {}", Agent::any_of(others)))
+        }
     }
 }

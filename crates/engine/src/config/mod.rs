@@ -247,12 +247,12 @@ impl Config {
     }
 
     /// Removes one setting from the user's file and leaves the rest of the file unchanged, comments included. Returns
-    /// whether it was set there.
+    /// whether it was set there. An unknown setting is removed too, if it is there.
     pub fn unset(&self, name: &str) -> Result<bool, ConfigError> {
-        let (section, field) = find_key(name)?.section_and_field();
+        let (section, field) = name.split_once('.').ok_or_else(|| ConfigError::UnknownKey(name.to_owned()))?;
         match unset::without_setting(&self.path, &self.user_text()?, section, field)? {
             Some(text) => self.write_user_text(&text).map(|()| true),
-            None => Ok(false),
+            None => find_key(name).map(|_| false),
         }
     }
 
@@ -363,6 +363,12 @@ impl Config {
 
 fn find_key(name: &str) -> Result<&'static SettingKey, ConfigError> {
     SETTING_KEYS.iter().find(|key| key.name == name).ok_or_else(|| ConfigError::UnknownKey(name.to_owned()))
+}
+
+/// Whether a text is a configuration in which every section is one of ours, as far as its names tell.
+pub(crate) fn has_only_known_sections(text: &str) -> bool {
+    let is_section = |name: &str| SETTING_KEYS.iter().any(|key| key.section_and_field().0 == name);
+    text.parse::<toml_edit::DocumentMut>().is_ok_and(|document| document.iter().all(|(name, _)| is_section(name)))
 }
 
 fn parse_toml(path: &Path, text: &str) -> Result<toml_edit::DocumentMut, ConfigError> {

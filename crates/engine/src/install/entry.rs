@@ -273,5 +273,5 @@ fn check_event(settings: &Value, at: &[&str], event: &str, wanted: &Value) -> Re
 
 /// Undoes [`quote_for_shell`].
 fn shell_unquote(word: &str) -> String {
-    word.trim_matches(['\'', '"']).replace(r"'\''", "'")
+    word.trim_matches(['\'', '"']).replace(r"'\\'", r"\").replace(r"'\''", "'")
 }

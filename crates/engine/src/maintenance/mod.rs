@@ -1,5 +1,6 @@
 //! Rebuilds everything derived from transcripts, and checks that the stored data is consistent.
 
+mod own_files;
 mod purge;
 mod replaced_store;
 mod store_copy;

@@ -131,6 +131,11 @@ impl MaintenanceService<'_> {
         (!self.set_aside_stores().is_empty()).then(|| self.engine.folder.join(FOLDER))
     }
 
+    /// Whether a store was ever set aside here.
+    pub(crate) fn has_set_aside_folder(self) -> bool {
+        self.engine.folder.join(FOLDER).is_dir()
+    }
+
     fn is_newer_than_engine(self, location: &StoreLocation) -> bool {
         let folder = location.path().parent().unwrap_or(&self.engine.folder);
         std::fs::metadata(folder).and_then(|data| data.modified()).is_ok_and(|at| at > self.engine.opened_at)

@@ -7,15 +7,21 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::PathBuf;
 use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rethread_model::Space;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::{EngineError, ServerService, home};
 
 pub use change_watcher::{ChangeReport, ChangeWatcher};
+pub(crate) use token::is_token;
 pub use token::random_secret;
+
+/// A server first ends its requests and a running sync.
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The lock held by the running server. Released when dropped or when the process dies.
 #[derive(Debug)]
@@ -48,6 +54,25 @@ impl<'e> ServerService<'e> {
     /// could not be started. It serves the local store, also where the setting names another for nodes.
     pub fn start_in_background(self) -> Option<Child> {
         self.engine.spawn_detached(&["-c", "store.url=", "serve"])
+    }
+
+    /// Stops the running server and waits until it has ended. Does nothing if none runs.
+    pub fn stop(self) -> Result<(), EngineError> {
+        let start = Instant::now();
+        let mut is_asked = false;
+        while let Some(info) = self.running_info() {
+            let pid = info.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
+            let Some(pid) = pid.and_then(Pid::from_raw).filter(|_| start.elapsed() < STOP_TIMEOUT) else {
+                return Err(EngineError::ServerNotStopped { server_info: info });
+            };
+            // A second signal would end it at once, in the middle of a sync.
+            if !is_asked && kill_process(pid, Signal::TERM).is_err() {
+                return Err(EngineError::ServerNotStopped { server_info: info });
+            }
+            is_asked = true;
+            std::thread::sleep(STOP_POLL_INTERVAL);
+        }
+        Ok(())
     }
 
     /// The Unix socket where the server accepts processes of the same user.

@@ -32,7 +32,7 @@ impl ServerService<'_> {
             return Err(failed(std::io::Error::other("other users can read it")));
         }
         let token = fs::read_to_string(&path).map_err(failed)?.trim().to_owned();
-        if token.len() == 2 * TOKEN_BYTES && token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if is_token(&token) {
             return Ok(token);
         }
         Err(failed(std::io::Error::other("it does not contain a token")))
@@ -52,6 +52,11 @@ impl ServerService<'_> {
         home::write_atomic(&path, &format!("{token}\n")).map_err(|cause| EngineError::Token { path, cause })?;
         Ok(token)
     }
+}
+
+/// Whether a text has the form of a token.
+pub(crate) fn is_token(text: &str) -> bool {
+    text.len() == 2 * TOKEN_BYTES && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// A random text of 64 hexadecimal digits.

@@ -18,20 +18,31 @@ pub struct AgentCommand {
 }
 
 impl AgentCommand {
-    /// Continues a session. `None` if the agent cannot continue a session by its id, and for sub-agents.
+    /// Continues a session. `None` if the agent cannot continue a session by its id, for sub-agents, and if the id or the
+    /// directory has a character that a terminal would act on.
     pub fn resume(session: &Session) -> Option<Self> {
         let id = session.external_id.as_str();
-        // The id comes from a transcript, and must not become an option.
-        let is_argument = !id.starts_with('-') && !id.contains(is_unsafe_to_display);
-        let is_resumable = session.kind == SessionKind::Main && is_argument;
+        // Both come from a transcript. The id must not become an option.
+        let is_safe = !id.starts_with('-') && is_one_safe_line(id) && Self::has_safe_directory(session);
+        let is_resumable = session.kind == SessionKind::Main && is_safe;
         let words = format_of(session.agent).resume_words(id).filter(|_| is_resumable)?;
         Some(Self { agent: session.agent, directory: session.cwd.clone(), words })
     }
 
-    /// Starts a session of an agent where another session worked. `None` if the agent takes no first prompt.
+    /// Starts a session of an agent where another session worked. `None` if the agent takes no first prompt, or if the
+    /// directory has a character that a terminal would act on.
     fn hand_over(session: &Session, agent: Agent, prompt: &str) -> Option<Self> {
-        let words = format_of(agent).start_words(prompt)?;
+        // A command line must not change any more once it is quoted, so nothing may be left for a sanitizer.
+        let words = format_of(agent).start_words(&prompt.replace(is_unsafe_to_display, ""))?;
+        if !Self::has_safe_directory(session) {
+            return None;
+        }
         Some(Self { agent, directory: session.cwd.clone(), words })
+    }
+
+    /// Whether the directory of a session can be part of a command line.
+    pub fn has_safe_directory(session: &Session) -> bool {
+        session.cwd.as_deref().is_none_or(is_one_safe_line)
     }
 
     /// The agents that can be started with a first prompt.
@@ -44,12 +55,21 @@ impl AgentCommand {
         self.words.first().map_or("", String::as_str)
     }
 
-    /// The same as one command line for a shell.
+    /// The same as one command line for a shell. It must be printed as it is: changing a quoted text breaks the quotes.
     pub fn shell_line(&self) -> String {
         let words: Vec<String> = self.words.iter().map(|word| quote_for_shell(word)).collect();
-        let go = self.directory.as_deref().map_or_else(String::new, |path| format!("cd {} && ", quote_for_shell(path)));
+        let go = self.directory.as_deref().map_or_else(String::new, |path| {
+            // Otherwise `cd` would take it as an option, or look for it elsewhere.
+            let here = if path.starts_with('/') { "" } else { "./" };
+            format!("cd {} && ", quote_for_shell(&format!("{here}{path}")))
+        });
         go + &words.join(" ")
     }
+}
+
+/// Whether a text is one line, without a character that a terminal would act on.
+fn is_one_safe_line(text: &str) -> bool {
+    !text.contains(|c: char| c.is_control() || is_unsafe_to_display(c))
 }
 
 impl SessionService<'_> {
@@ -64,7 +84,76 @@ impl SessionService<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
+    use proptest::prelude::*;
+    use rethread_model::{SessionCounts, SessionId, Timestamp, Tokens};
+
     use super::*;
+
+    /// What a real shell understands, with the programs replaced by one that prints its words.
+    fn words_of_a_shell(line: &str) -> Vec<String> {
+        let script = format!("cd() {{ printf '%s\\0' cd \"$@\"; }}; pi() {{ printf '%s\\0' \"$0\" \"$@\"; }}; {line}");
+        let output = Command::new("sh").args(["-c", &script, "pi"]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.split_terminator('\0').map(str::to_owned).collect()
+    }
+
+    fn pi_session(cwd: &str, id: &str) -> Session {
+        Session {
+            id: SessionId::derive(Agent::Pi, id, Timestamp::from_millis(0)),
+            agent: Agent::Pi,
+            external_id: id.to_owned(),
+            kind: SessionKind::Main,
+            parent: None,
+            alias: None,
+            name: None,
+            cwd: Some(cwd.to_owned()),
+            project: None,
+            namespace: None,
+            branch: None,
+            model: None,
+            started_at: None,
+            last_activity_at: None,
+            transcript: None,
+            counts: SessionCounts::default(),
+            tokens: Tokens::default(),
+            cost_usd: None,
+            raw_tokens: 0,
+            kept_tokens: 0,
+            is_empty: false,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn a_shell_gets_the_words_of_a_transcript_back_or_there_is_no_command(
+            cwd in "[-/~a '\"\\\\$`;&|!*?#\n\t\r\u{1b}\\[\u{9b}mé日\u{2028}\u{202e}]{0,12}",
+            id in "[-a '\"\\\\$`;&|!*?#\n\t\r\u{1b}\\[\u{9b}mé日\u{2028}\u{202e}]{0,12}",
+        ) {
+            let Some(command) = AgentCommand::resume(&pi_session(&cwd, &id)) else {
+                let is_unsafe = |c: char| c.is_control() || is_unsafe_to_display(c);
+                prop_assert!(id.starts_with('-') || id.contains(is_unsafe) || cwd.contains(is_unsafe));
+                return Ok(());
+            };
+            let line = command.shell_line();
+            prop_assert!(!line.contains(|c: char| c.is_control() || is_unsafe_to_display(c)));
+            let directory = if cwd.starts_with('/') { cwd } else { format!("./{cwd}") };
+            let mut expected = vec!["cd".to_owned(), directory];
+            expected.extend(command.words);
+            prop_assert_eq!(words_of_a_shell(&line), expected);
+        }
+    }
+
+    #[test]
+    fn a_color_sequence_cannot_take_a_quote_away() {
+        assert_eq!(AgentCommand::resume(&pi_session("/p/proj\u{1b}[", " ; touch x ; #")), None);
+        let handed = AgentCommand::hand_over(&pi_session("/p", "x"), Agent::Pi, "go\u{1b}['; touch x\non").unwrap();
+        assert_eq!(handed.words.last().map(String::as_str), Some("go['; touch x\non"));
+        assert_eq!(AgentCommand::hand_over(&pi_session("/p\u{7}", "x"), Agent::Pi, "go"), None);
+    }
 
     #[test]
     fn every_agent_that_resumes_is_named_by_its_first_word_and_takes_the_id_whole() {

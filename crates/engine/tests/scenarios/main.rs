@@ -39,6 +39,7 @@ mod originals;
 mod pi_hook;
 mod project_sessions;
 mod prompt_questions;
+mod purge;
 mod query_times;
 mod references;
 mod replaced_store;

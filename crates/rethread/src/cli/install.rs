@@ -78,11 +78,13 @@ pub(crate) struct InstallArgs {
 #[derive(Debug, Args)]
 #[command(mut_arg("project", |arg| arg.help("Remove from the current project's settings")))]
 #[command(mut_arg("plugin", |arg| arg.help("Remove the plugin in DIR")))]
+// Without --all it is refused, with a better message than that a value is missing.
+#[command(mut_arg("agent", |arg| arg.required_unless_present_any(["all", "purge"])))]
 pub(crate) struct UninstallArgs {
     #[command(flatten)]
     pub(crate) place: InstallPlaceArgs,
-    /// Also delete the memory: sessions, threads, settings and logs
-    #[arg(long, requires = "all")]
+    /// Also delete the memory: sessions, threads, settings and logs; needs --all
+    #[arg(long)]
     pub(crate) purge: bool,
     /// Delete the memory without asking
     #[arg(short, long, requires = "purge")]

@@ -142,8 +142,8 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Search and read sessions in the terminal.
     ///
-    /// Searches as you type, shows the conversation around each hit, and resumes a session with Enter. `rethread` without
-    /// a command starts it too, once something is synced. Press F1 for all keys.
+    /// Searches as you type, shows the conversation around each hit, and resumes a session with Enter. Running `rethread`
+    /// without a command also starts it, once something is synced. Press F1 for all keys.
     ///
     /// With --print, Enter prints the resume command of the session instead of running it, for shells and scripts.
     #[command(
@@ -356,9 +356,9 @@ pub(crate) enum Command {
     /// Removes what `rethread install` added: hooks or plugin, MCP server and skill. Other settings and your stored
     /// sessions stay.
     ///
-    /// --purge also removes the service and deletes the memory: all sessions, threads, settings and logs. It asks first,
-    /// and prints what it removed. Files in the directory that are not of Rethread stay, and so do your agents'
-    /// transcripts.
+    /// --purge also removes the service, stops the server and deletes the memory: all sessions, threads, settings and
+    /// logs. It asks first, and prints what it removed. Other files in the directory and your agents' transcripts are
+    /// kept, and so is the program itself.
     #[command(
         after_long_help = "Examples:\n  rethread uninstall claude-code\n  rethread uninstall --all\n  rethread uninstall --all --purge"
     )]
@@ -386,8 +386,8 @@ pub(crate) enum Command {
     },
     /// Print shell integration: completions and a key.
     ///
-    /// The key opens the picker of sessions below the prompt and puts the command that resumes the chosen one into the
-    /// command line. Nothing is run until you press Enter. Add it to the configuration of your shell; it includes what
+    /// The key opens the picker of sessions below the prompt and puts the chosen session's resume command on the command
+    /// line. Nothing is run until you press Enter. Add it to the configuration of your shell; it includes what
     /// `rethread completions` prints.
     #[command(
         after_long_help = "Examples:\n  eval \"$(rethread shell zsh)\"                       # ~/.zshrc; the same with bash\n  rethread shell fish | source                        # ~/.config/fish/config.fish\n  rethread shell powershell | Out-String | Invoke-Expression   # $PROFILE"
@@ -486,6 +486,8 @@ impl Command {
     pub(crate) fn wants_json(&self) -> bool {
         match self {
             Command::Sync(SyncArgs { json, .. })
+            | Command::Install(InstallArgs { json, .. })
+            | Command::Uninstall(UninstallArgs { json, .. })
             | Command::Forget(ForgetArgs { json, .. })
             | Command::Sessions(SessionsArgs { json, .. })
             | Command::Show(ShowArgs { json, .. })

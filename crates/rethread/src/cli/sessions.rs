@@ -30,8 +30,8 @@ pub(crate) struct SessionsArgs {
     /// List only sessions active since WHEN: a date, RFC 3339, 7d, 12h, "yesterday", "last week"
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
-    /// Sort by recent, name, prompts, errors, tokens, cost or duration; largest first
-    #[arg(long, value_enum, default_value_t, value_name = "KEY", hide_possible_values = true)]
+    /// Sort by recent, name (A to Z), or largest prompts, errors, tokens, cost or duration
+    #[arg(long, value_enum, default_value_t, value_name = "ORDER", hide_possible_values = true)]
     pub(crate) sort: SessionOrder,
     /// Print a table, csv or tsv
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true, conflicts_with_all = ["json", "for_ref"])]

@@ -22,7 +22,7 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Keep the home of the demo in DIR, which must be new or empty, to try more commands
+    /// Keep the demo's home in DIR (new or empty)
     #[arg(long, value_name = "DIR", conflicts_with = "into")]
     pub(crate) keep: Option<PathBuf>,
     /// Write the demo transcripts into DIR, which must be empty, instead of playing the demo

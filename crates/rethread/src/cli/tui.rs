@@ -15,7 +15,7 @@ pub(crate) struct TuiArgs {
     /// Use N rows [default: 40 % of the screen, at least 12]
     #[arg(long, value_name = "N", requires = "inline", value_parser = clap::value_parser!(u16).range(6..))]
     pub(crate) height: Option<u16>,
-    /// Print the choice instead of resuming it: its resume command, or its ID
+    /// Print the session's resume command, or its ID, instead of resuming it
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "command")]
     pub(crate) print: Option<PrintedChoice>,
     #[command(flatten)]

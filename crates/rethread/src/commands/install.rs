@@ -16,7 +16,7 @@ const START_SERVICE: &str = if cfg!(target_os = "macos") {
     "systemctl --user daemon-reload && systemctl --user enable --now rethread"
 };
 /// Stops a service whose file was removed.
-const STOP_SERVICE: &str = if cfg!(target_os = "macos") {
+pub(super) const STOP_SERVICE: &str = if cfg!(target_os = "macos") {
     "if it is running: launchctl bootout gui/$(id -u)/dev.rethread.serve"
 } else {
     "if it is running: systemctl --user disable --now rethread; systemctl --user daemon-reload"
@@ -75,7 +75,7 @@ fn confirm_copy(context: &CommandContext) -> Result<bool, Failure> {
 }
 
 pub(crate) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Result<Exit, Failure> {
-    let Some(agent) = args.place.agent else { return install_all::uninstall(context, args) };
+    let Some(agent) = args.place.agent.filter(|_| !args.purge) else { return install_all::uninstall(context, args) };
     let place = place(&args.place, agent, false)?;
     let engine = context.engine()?;
     let plan = engine.install().plan_removal(&place)?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rethread_engine::{Engine, EngineError, HostInstaller, INSTALLERS, InstallLocation, InstallPlan, InstallScope};
 use rethread_model::Agent;
 
-use super::install::{is_confirmed, print_host_hints, print_program, show};
+use super::install::{STOP_SERVICE, is_confirmed, print_host_hints, print_program, show};
 use super::{CommandContext, Exit, purge};
 use crate::cli::install::{InstallArgs, UninstallArgs};
 use crate::failure::{Failure, FailureKind};
@@ -102,6 +102,10 @@ fn apply(engine: &Engine, all: AllPlans, with_mcp: bool) -> AllPlans {
 }
 
 pub(super) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Result<Exit, Failure> {
+    if args.purge && !args.place.all {
+        let failure = Failure::new(FailureKind::Usage, "--purge needs --all");
+        return Err(failure.hint("run: rethread uninstall --all --purge"));
+    }
     let engine = context.engine()?;
     if args.purge && !purge::is_confirmed(context, &engine, args)? {
         return Ok(Exit::Done);
@@ -147,12 +151,13 @@ fn purge_after(
         print_removed(context, all)?;
     }
     if !all.failed.is_empty() {
-        context.printer.warn("the memory was not deleted, because an agent could not be restored");
+        context.printer.warn("not deleted: the hooks of some agents could not be removed");
         return Ok(all.finish(context));
     }
     if let Some(plan) = engine.install().plan_removal(&InstallLocation::Service)? {
         engine.install().apply(&plan)?;
         context.printer.note_line("Removed the service.");
+        context.printer.hint(STOP_SERVICE);
     }
     purge::run(context, engine, args)
 }

@@ -24,7 +24,9 @@ pub(crate) fn run(context: &CommandContext) -> Result<Exit, Failure> {
     let suggestions = if engine.has_store() { print_state(&mut page, &engine)? } else { print_unsynced(&mut page) };
     page.end_line();
     print_suggestions(&mut page, &suggestions);
-    page.end_line().line(Tone::Dim, "`rethread --help` lists all commands.");
+    let all = "`rethread --help` lists all commands.";
+    let tui = if engine.has_store() { "`rethread tui` searches and reads sessions in the terminal. " } else { "" };
+    page.end_line().line(Tone::Dim, &format!("{tui}{all}"));
     context.printer.answer(&page)?;
     Ok(Exit::Done)
 }

@@ -2,6 +2,8 @@
 
 use rethread_engine::{Engine, PurgeReport};
 
+use rethread_model::quote_for_shell;
+
 use super::{CommandContext, Exit};
 use crate::cli::install::UninstallArgs;
 use crate::failure::{Failure, FailureKind};
@@ -22,7 +24,11 @@ pub(super) fn is_confirmed(context: &CommandContext, engine: &Engine, args: &Uni
     let folder = plan.folder.display();
     printer.note_line(&format!("This deletes {} in {folder} for good.", count(plan.sessions, "session")));
     if plan.threads > 0 {
-        printer.note_line(&format!("{} with it, of which there is no other copy.", count(plan.threads, "thread")));
+        let threads = count(plan.threads, "thread");
+        printer.note_line(&format!("It also deletes {threads}, which exist nowhere else."));
+    }
+    if engine.server().running_info().is_some() {
+        printer.note_line("It also stops the server.");
     }
     printer.hint("to keep a copy: rethread export --all-projects --output sessions.jsonl");
     let is_confirmed = printer.confirm("Delete the memory?")?;
@@ -32,18 +38,36 @@ pub(super) fn is_confirmed(context: &CommandContext, engine: &Engine, args: &Uni
     Ok(is_confirmed)
 }
 
-/// Deletes the memory and prints a receipt.
+/// Stops the server, deletes the memory and prints a receipt.
 pub(super) fn run(context: &CommandContext, engine: &Engine, args: &UninstallArgs) -> Result<Exit, Failure> {
+    engine.server().stop()?;
     let report = engine.maintenance().purge()?;
     if args.json.json {
         context.printer.json(&PurgeReportJson::new(&report))?;
-        return Ok(Exit::Done);
+    } else {
+        print_receipt(context, &report)?;
     }
-    print_receipt(context, &report)?;
     for path in &report.kept {
-        context.printer.warn(&format!("kept {}: it is not of Rethread", path.display()));
+        context.printer.warn(&format!("kept {}: not created by Rethread", path.display()));
     }
-    Ok(Exit::Done)
+    for (path, reason) in &report.failed {
+        context.printer.warn(&format!("cannot remove {}: {reason}", path.display()));
+    }
+    let programs = programs(context, engine);
+    if !programs.is_empty() {
+        context.printer.hint(&format!("the program itself stays; to remove it: rm {}", programs.join(" ")));
+    }
+    let is_done = report.failed.is_empty();
+    Ok(if is_done { Exit::Done } else { Exit::Reported(FailureKind::StoreDisk.exit_code()) })
+}
+
+/// This program, and its copy for hooks.
+fn programs(context: &CommandContext, engine: &Engine) -> Vec<String> {
+    let mut paths: Vec<_> =
+        context.environment.binary.clone().into_iter().chain(engine.install().program_path()).collect();
+    paths.retain(|path| path.is_file());
+    paths.dedup();
+    paths.iter().map(|path| quote_for_shell(&path.display().to_string())).collect()
 }
 
 fn print_receipt(context: &CommandContext, report: &PurgeReport) -> Result<(), Failure> {

@@ -28,11 +28,11 @@ pub(crate) fn run(context: &CommandContext, args: &ResumeArgs) -> Result<Exit, F
     }
     if args.print || args.exec {
         let command = command.ok_or_else(|| not_resumable(&listed))?;
-        let mut page = if args.exec { context.printer.side_page() } else { context.printer.page() };
         if args.print {
-            context.printer.answer(page.line(Tone::Plain, &command.shell_line()))?;
+            context.printer.raw(format!("{}\n", command.shell_line()).as_bytes())?;
             return Ok(Exit::Done);
         }
+        let mut page = context.printer.side_page();
         context.printer.note(page.line(Tone::Dim, &render::command_summary(&command)));
         return Err(launch::exec(&context.environment, &command));
     }
@@ -136,6 +136,11 @@ fn not_resumable(listed: &ListedSession) -> Failure {
     let message = match session.parent {
         Some(_) if session.kind == SessionKind::Child => {
             format!("{id} is a sub-agent, which cannot be resumed on its own")
+        }
+        _ if !AgentCommand::has_safe_directory(session) => {
+            // No agent can be started there with a command line that is safe to print.
+            let message = format!("the directory of {id} has characters that are not safe in a command line");
+            return Failure::new(FailureKind::Usage, message);
         }
         _ => format!("{label} cannot resume a session by its id"),
     };

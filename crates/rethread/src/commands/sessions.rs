@@ -46,13 +46,17 @@ pub(crate) fn run(context: &CommandContext, args: &SessionsArgs) -> Result<Exit,
         if args.for_ref {
             render::picker_lines(&mut page, &found, engine.now());
         } else {
-            render::sessions(&mut page, &found, engine.now(), request.scope == SessionScope::AllProjects);
+            let with_project = request.scope == SessionScope::AllProjects;
+            render::sorted_sessions(&mut page, &found, engine.now(), (args.sort, with_project));
         }
         context.printer.answer(&page)?;
     }
     if found.len() < all {
-        let hint = format!("{} more: rethread sessions --limit {all}", number((all - found.len()) as u64));
+        let hint = format!("{} more, add --limit {all}", number((all - found.len()) as u64));
         context.printer.hint(&hint);
+    }
+    if found.is_empty() && args.limit == Some(0) {
+        return Ok(Exit::Nothing);
     }
     if found.is_empty() {
         explain_empty(context, &engine, &request)?;
@@ -71,7 +75,7 @@ fn sort(sessions: &mut [ListedSession], order: SessionOrder) {
         SessionOrder::Prompts => sessions.sort_by_key(most(|session| session.counts.prompts)),
         SessionOrder::Errors => sessions.sort_by_key(most(|session| session.counts.tool_errors)),
         SessionOrder::Tokens => sessions.sort_by_key(most(|session| session.tokens.total())),
-        SessionOrder::Duration => sessions.sort_by_key(most(duration_millis)),
+        SessionOrder::Duration => sessions.sort_by_key(most(|session| render::duration_millis(session) as u64)),
         SessionOrder::Cost => {
             let cost = |listed: &ListedSession| listed.session.cost_usd.unwrap_or(0.0);
             sessions.sort_by(|one, other| cost(other).total_cmp(&cost(one)));
@@ -79,17 +83,11 @@ fn sort(sessions: &mut [ListedSession], order: SessionOrder) {
     }
 }
 
-/// From the first entry to the last.
-fn duration_millis(session: &Session) -> u64 {
-    let both = session.started_at.zip(session.last_activity_at);
-    both.map_or(0, |(start, end)| end.as_millis().saturating_sub(start.as_millis()).max(0) as u64)
-}
-
 fn explain_empty(context: &CommandContext, engine: &Engine, request: &SessionListRequest) -> Result<(), Failure> {
     context.printer.note_line(&no_sessions(&request.scope));
     let everywhere = SessionListRequest { scope: SessionScope::AllProjects, limit: None, ..request.clone() };
     let elsewhere = engine.sessions().list(&everywhere)?.len() as u64;
-    if elsewhere > 0 && request.limit != Some(0) {
+    if elsewhere > 0 {
         let hint = format!("{} in other projects: rethread sessions --all-projects", count(elsewhere, "session"));
         context.printer.hint(&hint);
     } else if engine.reports().status()?.statistics.is_none() {

@@ -21,7 +21,7 @@ use crate::render::Tone;
 use pause::ViewerChoice;
 use scenes::{SCENES, Scene};
 
-const PAUSE_HINT: &str = "Enter: next · q: quit · any other key: wait";
+const PAUSE_HINT: &str = "Enter: next · q: quit · any other key: pause";
 /// Moves to the start of the line and erases it.
 const ERASE_LINE: &[u8] = b"\r\x1b[K";
 
@@ -42,9 +42,14 @@ pub(crate) fn run(context: &CommandContext, request: &DemoArgs) -> Result<Exit, 
 /// Runs the demo in a temporary home that is deleted afterwards.
 pub(crate) fn run_in_temporary_home(context: &CommandContext) -> Result<Exit, Failure> {
     let home = tempfile::Builder::new().prefix("rethread-demo-").tempdir()?;
-    play(context, home.path())?;
+    if play(context, home.path())? == ViewerChoice::Interrupt {
+        return Ok(Exit::Stopped);
+    }
     print_caption(context, "The token in the first prompt was redacted before anything was stored. The demo ran in a")?;
-    print_caption(context, "temporary home, now deleted: `rethread demo --keep DIR` keeps one to try things in.")?;
+    print_caption(
+        context,
+        "temporary home, now deleted. To keep one and try things in it: `rethread demo --keep DIR`.",
+    )?;
     print_caption(context, "Run `rethread init` to use your own sessions.")?;
     Ok(Exit::Done)
 }
@@ -52,7 +57,7 @@ pub(crate) fn run_in_temporary_home(context: &CommandContext) -> Result<Exit, Fa
 /// Runs the demo in a new home that the user can continue to use.
 fn run_in_kept_home(context: &CommandContext, folder: &Path) -> Result<Exit, Failure> {
     let folder = context.environment.cwd.join(folder);
-    play(context, &folder)?;
+    let choice = play(context, &folder)?;
     let quoted = quote_for_shell(&folder.display().to_string());
     // Without it, a configured home would be used instead.
     let has_other_home = context.environment.rethread_home.is_some();
@@ -65,11 +70,11 @@ fn run_in_kept_home(context: &CommandContext, folder: &Path) -> Result<Exit, Fai
     }
     page.end_line().line(Tone::Dim, &format!("Delete it with: rm -r {quoted}"));
     context.printer.answer(&page)?;
-    Ok(Exit::Done)
+    Ok(if choice == ViewerChoice::Interrupt { Exit::Stopped } else { Exit::Done })
 }
 
 /// Shows the scenes, with pauses on a terminal.
-fn play(context: &CommandContext, home: &Path) -> Result<(), Failure> {
+fn play(context: &CommandContext, home: &Path) -> Result<ViewerChoice, Failure> {
     // The clock is frozen, so that ages do not change while the demo runs.
     let now = context.environment.clock.now();
     write_transcripts(home, now)?;
@@ -80,11 +85,14 @@ fn play(context: &CommandContext, home: &Path) -> Result<(), Failure> {
         show_scene(&inside, number + 1, scene)?;
         print_caption(context, "")?;
         let is_last = number + 1 == SCENES.len();
-        if has_viewer && !is_last && pause_after(context, scene)? == ViewerChoice::Quit {
-            break;
+        if has_viewer && !is_last {
+            let choice = pause_after(context, scene)?;
+            if choice != ViewerChoice::Continue {
+                return Ok(choice);
+            }
         }
     }
-    Ok(())
+    Ok(ViewerChoice::Continue)
 }
 
 fn show_scene(context: &CommandContext, number: usize, scene: &Scene) -> Result<(), Failure> {

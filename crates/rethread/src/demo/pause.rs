@@ -5,7 +5,8 @@ use std::io;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 
 /// Ctrl-C and Ctrl-D, which are plain keys while we wait.
-const INTERRUPT_KEYS: [u8; 2] = [3, 4];
+const CTRL_C: u8 = 3;
+const CTRL_D: u8 = 4;
 /// The longest wait that a terminal can be asked for, in seconds.
 const MAX_SECONDS: u8 = 25;
 
@@ -14,6 +15,7 @@ const MAX_SECONDS: u8 = 25;
 pub(super) enum ViewerChoice {
     Continue,
     Quit,
+    Interrupt,
 }
 
 /// Waits for a key, or until the time is over. Other keys stop the clock: then it waits for as long as it takes.
@@ -22,8 +24,8 @@ pub(super) fn wait(seconds: u8) -> io::Result<ViewerChoice> {
     loop {
         match next_key()? {
             None | Some(b'\n' | b'\r') => return Ok(ViewerChoice::Continue),
-            Some(b'q' | b'Q') => return Ok(ViewerChoice::Quit),
-            Some(key) if INTERRUPT_KEYS.contains(&key) => return Ok(ViewerChoice::Quit),
+            Some(b'q' | b'Q' | CTRL_D) => return Ok(ViewerChoice::Quit),
+            Some(CTRL_C) => return Ok(ViewerChoice::Interrupt),
             Some(_) => terminal.wait_for(None)?,
         }
     }

@@ -13,8 +13,10 @@ pub(crate) struct PurgeReportJson {
     sessions: u64,
     threads: u64,
     removed: Vec<PurgedItemJson>,
-    /// Files in the directory that are not of Rethread.
+    /// What was not created by Rethread.
     kept: Vec<String>,
+    /// What could not be removed.
+    failed: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -39,6 +41,7 @@ impl PurgeReportJson {
             threads: report.threads,
             removed: removed.map(item).collect(),
             kept: report.kept.iter().map(|path| path.display().to_string()).collect(),
+            failed: report.failed.iter().map(|(path, _)| path.display().to_string()).collect(),
         }
     }
 }

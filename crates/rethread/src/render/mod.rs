@@ -69,7 +69,9 @@ pub(crate) use sanitize::sanitize;
 pub(crate) use search::{SearchView, kind_label, search, search_by_session, search_summary, unsynced_transcripts};
 pub(crate) use serve::server_address;
 pub(crate) use session_events::session_events;
-pub(crate) use sessions::{picker_lines, project_name, session_label, session_rows, sessions};
+pub(crate) use sessions::{
+    duration_millis, picker_lines, project_name, session_label, session_rows, sessions, sorted_sessions,
+};
 pub(crate) use show::{
     LogView, author_label, describe_state, error_text, outcome_text, relative_path, show, state_name,
 };

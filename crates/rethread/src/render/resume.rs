@@ -7,16 +7,17 @@ use unicode_width::UnicodeWidthStr as _;
 use super::format::age;
 use super::sessions::session_label;
 use super::text_page::truncate_to_width;
-use super::{CellAlign, TextPage, Tone, sanitize_line};
+use super::{CellAlign, TextPage, Tone};
 
 /// Sessions shown at once to pick from.
 pub(crate) const PICKER_ROWS: usize = 20;
 /// Maximum length of an argument in a summary. A handoff note is longer.
 const ARGUMENT_CHARS: usize = 80;
 
-/// The command line, or `None` if the session cannot be resumed by its id.
+/// The command line, or `None` if the session cannot be resumed by its id. Safe to display, and never sanitized: that
+/// would break its quotes.
 pub(crate) fn resume_command(session: &Session) -> Option<String> {
-    Some(sanitize_line(&AgentCommand::resume(session)?.shell_line()))
+    Some(AgentCommand::resume(session)?.shell_line())
 }
 
 /// The command line in one line, with long arguments shortened. Only to be read.

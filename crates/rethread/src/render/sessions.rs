@@ -4,7 +4,9 @@ use rethread_engine::ListedSession;
 use rethread_model::{Session, SessionKind, SessionState, Timestamp, short_id};
 use unicode_width::UnicodeWidthStr;
 
-use super::format::{age, number};
+use crate::cli::sessions::SessionOrder;
+
+use super::format::{age, duration, number, short_number};
 use super::project_names::project_names;
 use super::text_page::truncate_to_width;
 use super::{CellAlign, Separator, TextPage, Tone, sanitize_line, separated};
@@ -13,8 +15,12 @@ use super::{CellAlign, Separator, TextPage, Tone, sanitize_line, separated};
 const MIN_NAME_WIDTH: usize = 16;
 /// A narrower name says too little: other columns make room for it.
 const WANTED_NAME_WIDTH: usize = 32;
-/// Columns that can be left out, the least important first.
-const OPTIONAL_COLUMNS: [&str; 2] = ["ERRORS", "PROMPTS"];
+/// Columns that can be left out, the least important first. Never the one that the rows are sorted by.
+const OPTIONAL_COLUMNS: [&str; 3] = ["ERRORS", "PROMPTS", "PROJECT"];
+/// Columns of numbers.
+const NUMBERS: [&str; 6] = ["AGE", "PROMPTS", "ERRORS", "TOKENS", "COST", "TIME"];
+/// A column is not wider than this, also in a file or pipe: one long path would pad every row.
+const MAX_COLUMN_WIDTH: usize = 80;
 const NO_NAME: &str = "(no name)";
 
 type StyledCell = (Tone, String);
@@ -26,6 +32,8 @@ pub(crate) struct SessionTableRow {
     agent: &'static str,
     prompts: u64,
     errors: u64,
+    /// What the rows are sorted by, if no other column shows it.
+    sorted_by: Option<String>,
     project: Option<String>,
     name: String,
     is_dim: bool,
@@ -42,6 +50,7 @@ impl SessionTableRow {
             agent: session.agent.as_str(),
             prompts: session.counts.prompts,
             errors: session.counts.tool_errors,
+            sorted_by: None,
             project: None,
             name: format!("{indent}{}", session_label(session)),
             is_dim: session.is_empty,
@@ -59,27 +68,73 @@ pub(crate) fn session_label(session: &Session) -> String {
     }
 }
 
-/// Renders sessions as a table.
+/// Renders sessions as a table, newest first.
 pub(crate) fn sessions(page: &mut TextPage, sessions: &[ListedSession], now: Timestamp, with_project: bool) {
+    sorted_sessions(page, sessions, now, (SessionOrder::Recent, with_project));
+}
+
+/// The same in another order, with a column for what they are sorted by.
+pub(crate) fn sorted_sessions(
+    page: &mut TextPage,
+    sessions: &[ListedSession],
+    now: Timestamp,
+    (order, with_project): (SessionOrder, bool),
+) {
     let paths: Vec<&str> = sessions.iter().map(|listed| project_path(&listed.session)).collect();
     let row = |(listed, project): (&ListedSession, String)| {
         let project = with_project.then_some(project);
-        SessionTableRow { project, ..SessionTableRow::new(&listed.session, Some(listed.state), now) }
+        let sorted_by = sorted_value(order, &listed.session);
+        SessionTableRow { project, sorted_by, ..SessionTableRow::new(&listed.session, Some(listed.state), now) }
     };
     let rows: Vec<SessionTableRow> = sessions.iter().zip(project_names(&paths)).map(row).collect();
-    session_table(page, &rows, "");
+    table(page, &rows, "", sorted_heading(order));
+}
+
+/// The heading of the column that shows the order, unless the sessions themselves do.
+fn sorted_heading(order: SessionOrder) -> Option<&'static str> {
+    match order {
+        SessionOrder::Recent | SessionOrder::Name => None,
+        SessionOrder::Prompts => Some("PROMPTS"),
+        SessionOrder::Errors => Some("ERRORS"),
+        SessionOrder::Tokens => Some("TOKENS"),
+        SessionOrder::Cost => Some("COST"),
+        SessionOrder::Duration => Some("TIME"),
+    }
+}
+
+/// The value in that column, if it is not one that every table has.
+fn sorted_value(order: SessionOrder, session: &Session) -> Option<String> {
+    match order {
+        SessionOrder::Recent | SessionOrder::Name | SessionOrder::Prompts | SessionOrder::Errors => None,
+        SessionOrder::Tokens => Some(short_number(session.tokens.total())),
+        SessionOrder::Cost => Some(session.cost_usd.map_or_else(|| "–".to_owned(), |cost| format!("${cost:.2}"))),
+        SessionOrder::Duration => Some(duration(duration_millis(session))),
+    }
+}
+
+/// Milliseconds from the first entry to the last.
+pub(crate) fn duration_millis(session: &Session) -> i64 {
+    let both = session.started_at.zip(session.last_activity_at);
+    both.map_or(0, |(start, end)| end.as_millis().saturating_sub(start.as_millis()).max(0))
 }
 
 /// Renders rows under headings, each line after `indent`.
 pub(crate) fn session_table(page: &mut TextPage, rows: &[SessionTableRow], indent: &str) {
+    table(page, rows, indent, None);
+}
+
+fn table(page: &mut TextPage, rows: &[SessionTableRow], indent: &str, sorted: Option<&'static str>) {
     let with_project = rows.iter().any(|row| row.project.is_some());
     let mut lines: Vec<Vec<StyledCell>> = rows.iter().map(|row| row_cells(row, with_project)).collect();
     let mut headings = vec!["ID", "AGE", "AGENT", "PROMPTS", "ERRORS"];
+    headings.extend(sorted.filter(|heading| !headings.contains(heading)));
     headings.extend(with_project.then_some("PROJECT"));
     headings.push("NAME");
     lines.insert(0, headings.iter().map(|heading| (Tone::Dim, (*heading).to_owned())).collect());
-    let mut widths: Vec<usize> =
-        (0..headings.len()).map(|at| lines.iter().map(|line| line[at].1.width()).max().unwrap_or(0)).collect();
+    let widest = |at: usize| lines.iter().map(|line| line[at].1.width()).max().unwrap_or(0);
+    let mut widths: Vec<usize> = (0..headings.len()).map(widest).collect();
+    let name = headings.len() - 1;
+    widths[..name].iter_mut().for_each(|width| *width = (*width).min(MAX_COLUMN_WIDTH));
     if let Some(width) = page.width() {
         if let Some(project) = headings.iter().position(|heading| *heading == "PROJECT") {
             widths[project] = widths[project].min((width / 7).max("PROJECT".len()));
@@ -88,7 +143,7 @@ pub(crate) fn session_table(page: &mut TextPage, rows: &[SessionTableRow], inden
             let before: usize = widths[..widths.len() - 1].iter().map(|width| width + 2).sum();
             width.saturating_sub(before + indent.len())
         };
-        for column in OPTIONAL_COLUMNS {
+        for column in OPTIONAL_COLUMNS.into_iter().filter(|column| sorted != Some(column)) {
             let longest_name = widths[widths.len() - 1];
             let at = headings.iter().position(|heading| *heading == column);
             if let Some(at) = at.filter(|_| room(&widths) < WANTED_NAME_WIDTH.min(longest_name)) {
@@ -105,8 +160,7 @@ pub(crate) fn session_table(page: &mut TextPage, rows: &[SessionTableRow], inden
     for line in lines {
         page.add(Tone::Plain, indent);
         for (at, (tone, text)) in line.iter().enumerate() {
-            let side =
-                if matches!(headings[at], "AGE" | "PROMPTS" | "ERRORS") { CellAlign::Right } else { CellAlign::Left };
+            let side = if NUMBERS.contains(&headings[at]) { CellAlign::Right } else { CellAlign::Left };
             page.cell(*tone, &truncate_to_width(text, widths[at]), widths[at], side).add(Tone::Plain, "  ");
         }
         page.end_line();
@@ -123,6 +177,7 @@ fn row_cells(row: &SessionTableRow, with_project: bool) -> Vec<StyledCell> {
         (Tone::Plain, number(row.prompts)),
         (errors, number(row.errors)),
     ];
+    cells.extend(row.sorted_by.clone().map(|text| (Tone::Plain, text)));
     cells.extend(with_project.then(|| (Tone::Dim, row.project.clone().unwrap_or_default())));
     cells.push((if row.is_dim { Tone::Dim } else { Tone::Strong }, row.name.clone()));
     cells
@@ -138,7 +193,7 @@ pub(crate) fn picker_lines(page: &mut TextPage, sessions: &[ListedSession], now:
 
 /// Sessions as separated values, with a heading.
 pub(crate) fn session_rows(separator: Separator, sessions: &[ListedSession]) -> String {
-    const HEADING: [&str; 16] = [
+    const HEADING: [&str; 18] = [
         "id",
         "agent",
         "name",
@@ -155,6 +210,8 @@ pub(crate) fn session_rows(separator: Separator, sessions: &[ListedSession]) -> 
         "files_edited",
         "tokens",
         "cost_usd",
+        "alias",
+        "duration_seconds",
     ];
     let row = |listed: &ListedSession| {
         let session = &listed.session;
@@ -167,6 +224,7 @@ pub(crate) fn session_rows(separator: Separator, sessions: &[ListedSession]) -> 
         let numbers = [counts.prompts, counts.messages, counts.tool_calls, counts.tool_errors, counts.files_edited];
         cells.extend(numbers.into_iter().chain([session.tokens.total()]).map(|number| number.to_string()));
         cells.push(session.cost_usd.map_or_else(String::new, |cost| cost.to_string()));
+        cells.extend([text(&session.alias), (duration_millis(session) / 1000).to_string()]);
         cells
     };
     let heading = HEADING.map(str::to_owned).to_vec();

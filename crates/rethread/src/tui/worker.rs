@@ -181,6 +181,8 @@ fn sync_regularly(engine: &Engine) {
         match engine.sync().run(&SyncRequest::default(), &mut |_| {}) {
             // With an error of the store, another process holds it and writes the same entries.
             Ok(_) | Err(EngineError::Store(_)) => {}
+            // What was deleted must not come back.
+            Err(EngineError::MemoryDeleted(_)) => return,
             Err(error) => engine.journal().error("tui", &error),
         }
         std::thread::sleep(SYNC_INTERVAL);

@@ -162,7 +162,7 @@ pub(super) fn count(amount: u64, noun: &str) -> String {
 pub(super) fn command(text: &str) -> Markup {
     html! {
         span.command {
-            code { (OneLine(text)) }
+            code { (text) }
             button.icon.copy type="button" data-copy hidden aria-label={ "Copy " (OneLine(text)) } { "Copy" }
         }
     }

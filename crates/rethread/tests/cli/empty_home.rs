@@ -154,6 +154,12 @@ fn sessions_agents_and_settings_are_completed() {
     assert!(completed(&home, &["forget", &id[..4]]).contains(id));
     assert!(completed(&home, &["sessions", "--agent", ""]).contains("claude-code"));
     assert!(completed(&home, &["config", "set", "intake.ag"]).starts_with("intake.agents\t"));
+    assert!(completed(&home, &["show", "fix-the-p"]).starts_with("fix-the-parser-s-last-line\t"));
+    home.run_ok(&["show", "fix-the-parser-s-last-line"]);
+    assert!(completed(&home, &["sessions", "--sort", ""]).contains("duration"));
+    assert!(completed(&home, &["shell", "zsh", "--key", ""]).contains("alt-r"));
+    let elsewhere = home.path("elsewhere");
+    assert_eq!(completed(&home, &["--home", elsewhere.to_str().unwrap(), "show", ""]), "");
     let thread = home.run_ok(&["thread", "new", "--name", "release notes"]);
     assert!(completed(&home, &["thread", "send", ""]).contains(&format!("{}\trelease notes", thread.trim())));
 }

@@ -135,11 +135,74 @@ fn a_purge_restores_agents_deletes_the_memory_and_spares_other_files() {
     let receipt = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(receipt.contains("memory.db") && receipt.contains("in total."), "{receipt}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("notes.txt: it is not of Rethread"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("notes.txt: not created by Rethread"));
     assert_eq!(home.read(".codex/config.toml"), "# mine\n");
     assert!(!home.path(".codex/hooks.json").exists());
     assert_eq!(rethread_testing::files_below(&home.path(".rethread")).len(), 1);
     std::fs::remove_file(home.path(".rethread/notes.txt")).unwrap();
     home.run_ok(&["uninstall", "--all", "--purge", "--yes"]);
     assert!(!home.has_rethread_dir());
+}
+
+#[test]
+fn a_purge_stops_the_server_first() {
+    let home = read_home();
+    let mut server = home.serve(&[]);
+    let output = home.run(&["uninstall", "--all", "--purge", "--yes", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(server.stop().code().is_some());
+    assert!(!home.has_rethread_dir());
+}
+
+#[test]
+fn a_purge_needs_all_and_its_errors_are_json_too() {
+    let home = read_home();
+    for arguments in [&["uninstall", "--purge"][..], &["uninstall", "claude-code", "--purge"]] {
+        let output = home.run(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("--purge needs --all"), "{arguments:?}");
+    }
+    for arguments in [&["uninstall", "--purge", "--json"][..], &["uninstall", "--all", "--purge", "--json"]] {
+        let output = home.run(arguments);
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(answer["error"]["message"].is_string(), "{answer}");
+    }
+    assert!(home.has_rethread_dir());
+}
+
+#[test]
+fn the_table_shows_what_it_is_sorted_by() {
+    let home = read_home();
+    for (order, heading) in [("cost", "COST"), ("tokens", "TOKENS"), ("duration", "TIME"), ("errors", "ERRORS")] {
+        for columns in ["60", "200"] {
+            let mut command = home.command(&["sessions", "--all-projects", "--sort", order]);
+            let output = command.env("COLUMNS", columns).output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(text.lines().next().unwrap().matches(heading).count(), 1, "{text}");
+            let width = columns.parse::<usize>().unwrap();
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_setting_of_another_file_is_not_unset_and_an_unknown_one_is() {
+    let home = new_home();
+    home.write(".rethread/config.toml", "[intake]\nfoo = 1\n");
+    std::fs::write(home.work_dir().join(".rethread.toml"), "[intake]\nmode = \"batch\"\n").unwrap();
+    let output = home.run(&["config", "unset", "intake.mode"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("it is set in"));
+    home.run_ok(&["config", "unset", "intake.foo"]);
+    assert!(!home.read(".rethread/config.toml").contains("foo"));
+}
+
+#[test]
+fn a_time_in_the_future_is_named_so() {
+    let home = read_home();
+    let output = home.run(&["sessions", "--since", "2999-01-01"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("\"2999-01-01\" is in the future"));
+    let output = home.run(&["sessions", "--limit", "0"]);
+    assert!(output.status.code() == Some(1) && output.stderr.is_empty());
 }

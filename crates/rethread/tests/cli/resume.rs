@@ -150,7 +150,7 @@ fn what_is_missing_is_said_before_anything_starts() {
         "{}",
         stderr(&no_program)
     );
-    assert!(stderr(&no_program).contains("add --in codex"), "{}", stderr(&no_program));
+    assert!(stderr(&no_program).contains("rethread resume REF --in codex"), "{}", stderr(&no_program));
 
     // A program of that name in the directory of the session is not the agent.
     install(&home.path("it's a shop").join("claude"));
@@ -162,6 +162,35 @@ fn what_is_missing_is_said_before_anything_starts() {
     let no_directory = run(&home, &["resume", NEWER, "--in", "codex", "--exec"]);
     assert_eq!((no_directory.status.code(), started(&home)), (Some(3), String::new()));
     assert!(stderr(&no_directory).contains("the directory of the session does not exist"), "{}", stderr(&no_directory));
+}
+
+#[test]
+fn a_transcript_cannot_run_anything_through_a_printed_command() {
+    let home = home_with_programs(&["pi"]);
+    let harmless = |number: u64| format!("/tmp/it's \\'; touch proof #{number}  x");
+    let cases = [("/p/proj\u{1b}[".to_owned(), true), (harmless(1), false), ("-x\u{202e}".to_owned(), true)];
+    for (number, (cwd, is_refused)) in cases.into_iter().enumerate() {
+        let id = format!(" ; touch proof ; '{number}\\");
+        let at = "2026-02-20T19:00:00.000Z";
+        let lines = [
+            json!({"type": "session", "version": 3, "id": id, "timestamp": at, "cwd": cwd}),
+            json!({"type": "message", "id": "a1", "parentId": null, "timestamp": at,
+                "message": {"role": "user", "content": [{"type": "text", "text": format!("Count to {number}")}]}}),
+        ];
+        let text = lines.map(|line| line.to_string()).join("\n") + "\n";
+        home.write(&format!(".pi/agent/sessions/--p--/2026-02-20T19-00-00-000Z_case{number}.jsonl"), text);
+        home.run_ok(&["sync"]);
+        let output = run(&home, &["resume", &format!("Count to {number}"), "--print"]);
+        let line = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(line.is_empty(), is_refused, "{line}");
+        let mut shell = Command::new("sh");
+        home.isolate(&mut shell);
+        let script = format!("cd() {{ printf '%s\\n' \"$@\"; }}; pi() {{ printf '%s\\n' \"$@\"; }}; {line}");
+        let printed = shell.args(["-c", &script]).current_dir(home.work_dir()).output().unwrap();
+        let expected = if is_refused { String::new() } else { format!("{cwd}\n--session\n{id}\n") };
+        assert_eq!(String::from_utf8(printed.stdout).unwrap(), expected);
+        assert!(!home.work_dir().join("proof").exists());
+    }
 }
 
 #[test]

@@ -9,7 +9,9 @@ use super::super::components::{self, OneLine, PageContext, command, session_link
 use super::super::edit::{pin_button, rename_button, tag_list};
 use super::super::links::{link, to_session};
 use super::{FOCUSED, SessionPageParams};
-use crate::render::{duration, number, resume_command, rough_cost, session_label, short_number, time_range};
+use crate::render::{
+    duration, number, resume_command, rough_cost, sanitize_line, session_label, short_number, time_range,
+};
 use crate::serve::has_read_route;
 
 const EXPORT_ROUTE: &str = "/api/sessions/{id}/export";
@@ -123,7 +125,7 @@ fn resume_menu(session: &Session) -> Markup {
                 h3 { "Hand over to another agent" }
                 p { (command(&format!("rethread handoff {}", session.id))) }
                 h3 { "Refer to it in a prompt" }
-                p { (command(&format!("@@{reference}"))) }
+                p { (command(&format!("@@{}", sanitize_line(&reference)))) }
                 p.copies {
                     button.plain.copy-text type="button" data-copy-text=(session.id) hidden { "Copy id" }
                     button.plain.copy-text type="button" data-copy-text=(OneLine(&session.external_id)) hidden { "Copy agent's id" }
