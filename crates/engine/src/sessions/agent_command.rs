@@ -23,14 +23,14 @@ impl AgentCommand {
         let id = session.external_id.as_str();
         // The id comes from a transcript, and must not become an option.
         let is_argument = !id.starts_with('-') && !id.contains(is_unsafe_to_display);
-        let is_resumable = session.kind == SessionKind::Main && is_argument;
+        let is_resumable = session.kind == SessionKind::Main && is_argument && has_plain_directory(session);
         let words = format_of(session.agent).resume_words(id).filter(|_| is_resumable)?;
         Some(Self { agent: session.agent, directory: session.cwd.clone(), words })
     }
 
     /// Starts a session of an agent where another session worked. `None` if the agent takes no first prompt.
     fn hand_over(session: &Session, agent: Agent, prompt: &str) -> Option<Self> {
-        let words = format_of(agent).start_words(prompt)?;
+        let words = format_of(agent).start_words(prompt).filter(|_| has_plain_directory(session))?;
         Some(Self { agent, directory: session.cwd.clone(), words })
     }
 
@@ -47,9 +47,17 @@ impl AgentCommand {
     /// The same as one command line for a shell.
     pub fn shell_line(&self) -> String {
         let words: Vec<String> = self.words.iter().map(|word| quote_for_shell(word)).collect();
-        let go = self.directory.as_deref().map_or_else(String::new, |path| format!("cd {} && ", quote_for_shell(path)));
+        let go = self.directory.as_deref().map_or_else(String::new, |path| {
+            let end_of_options = if path.starts_with('-') { "-- " } else { "" };
+            format!("cd {end_of_options}{} && ", quote_for_shell(path))
+        });
         go + &words.join(" ")
     }
+}
+
+/// Whether the directory can be printed: without its control characters it would be another one.
+fn has_plain_directory(session: &Session) -> bool {
+    session.cwd.as_deref().is_none_or(|path| !path.contains(is_unsafe_to_display))
 }
 
 impl SessionService<'_> {
@@ -93,5 +101,7 @@ mod tests {
         let words = vec!["pi".to_owned(), "it's\n$HOME".to_owned()];
         let command = AgentCommand { agent: Agent::Pi, directory: Some("/a b".to_owned()), words };
         assert_eq!(command.shell_line(), "cd '/a b' && pi 'it'\\''s\n$HOME'");
+        let dashed = AgentCommand { directory: Some("-a b".to_owned()), ..command };
+        assert!(dashed.shell_line().starts_with("cd -- '-a b' && pi "));
     }
 }

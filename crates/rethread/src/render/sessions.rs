@@ -59,12 +59,20 @@ pub(crate) fn session_label(session: &Session) -> String {
     }
 }
 
+/// The pin and the tags of a session, after its name.
+pub(super) fn label_marks(is_pinned: bool, tags: &[String]) -> String {
+    let pin = is_pinned.then(|| "  ★ pinned".to_owned());
+    pin.into_iter().chain(tags.iter().map(|tag| format!("  #{}", sanitize_line(tag)))).collect()
+}
+
 /// Renders sessions as a table.
 pub(crate) fn sessions(page: &mut TextPage, sessions: &[ListedSession], now: Timestamp, with_project: bool) {
     let paths: Vec<&str> = sessions.iter().map(|listed| project_path(&listed.session)).collect();
     let row = |(listed, project): (&ListedSession, String)| {
         let project = with_project.then_some(project);
-        SessionTableRow { project, ..SessionTableRow::new(&listed.session, Some(listed.state), now) }
+        let row = SessionTableRow::new(&listed.session, Some(listed.state), now);
+        let name = row.name.clone() + &label_marks(listed.is_pinned, &listed.tags);
+        SessionTableRow { project, name, ..row }
     };
     let rows: Vec<SessionTableRow> = sessions.iter().zip(project_names(&paths)).map(row).collect();
     session_table(page, &rows, "");
@@ -138,7 +146,7 @@ pub(crate) fn picker_lines(page: &mut TextPage, sessions: &[ListedSession], now:
 
 /// Sessions as separated values, with a heading.
 pub(crate) fn session_rows(separator: Separator, sessions: &[ListedSession]) -> String {
-    const HEADING: [&str; 16] = [
+    const HEADING: [&str; 18] = [
         "id",
         "agent",
         "name",
@@ -155,6 +163,8 @@ pub(crate) fn session_rows(separator: Separator, sessions: &[ListedSession]) -> 
         "files_edited",
         "tokens",
         "cost_usd",
+        "pinned",
+        "tags",
     ];
     let row = |listed: &ListedSession| {
         let session = &listed.session;
@@ -167,6 +177,7 @@ pub(crate) fn session_rows(separator: Separator, sessions: &[ListedSession]) -> 
         let numbers = [counts.prompts, counts.messages, counts.tool_calls, counts.tool_errors, counts.files_edited];
         cells.extend(numbers.into_iter().chain([session.tokens.total()]).map(|number| number.to_string()));
         cells.push(session.cost_usd.map_or_else(String::new, |cost| cost.to_string()));
+        cells.extend([if listed.is_pinned { "yes" } else { "" }.to_owned(), listed.tags.join(",")]);
         cells
     };
     let heading = HEADING.map(str::to_owned).to_vec();
