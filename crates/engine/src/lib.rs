@@ -86,8 +86,8 @@ pub use install::{
     ProgramCopy,
 };
 pub use lifecycle::{
-    CloseAction, EndedSession, EventOrigin, InvalidTag, MaintenanceReport, SessionChange, SessionEvents, TaskAndNotes,
-    TierStatus,
+    ChangedTags, CloseAction, EndedSession, EventOrigin, InvalidTag, MaintenanceReport, SessionChange, SessionEvents,
+    TaskAndNotes, TierStatus,
 };
 pub use maintenance::{CarryOverReport, PurgeReport, PurgedItem, RebuildReport, StoreCopyRequest, VerifyReport};
 pub use members::{NewMember, RetentionReport, TokenRequest};
@@ -150,7 +150,7 @@ pub use threads::{
     SendRequest, Summarizer, ThreadCatchUp, ThreadContext, ThreadList, ThreadLogPage, TurnEvent, TurnReport,
     parse_content,
 };
-pub use transfer::{ExportReport, ImportError, ImportProblem, ImportReport, ReadableSession};
+pub use transfer::{ExportReport, ImportError, ImportMode, ImportProblem, ImportReport, ReadableSession};
 
 /// Everything Rethread can do, for one user on one machine. Each command is one method of a service.
 #[derive(Debug)]

@@ -251,13 +251,13 @@ services! {
     /// Sessions as a file that another store can take.
     ///
     /// ```
-    /// use rethread_engine::{Engine, EngineError, Environment, ImportError};
+    /// use rethread_engine::{Engine, EngineError, Environment, ImportError, ImportMode};
     ///
     /// let folder = tempfile::tempdir()?;
     /// let engine = Engine::open(Environment::for_home(folder.path()))?;
     /// let report = engine.transfer().export::<EngineError>(&[], &mut |_| Ok(()))?;
     /// assert_eq!(report.sessions, 0);
-    /// let outcome = engine.transfer().import(&mut "not an export".as_bytes());
+    /// let outcome = engine.transfer().import(&mut "not an export".as_bytes(), ImportMode::Store, &mut |_| {});
     /// assert!(matches!(outcome, Err(EngineError::Import(ImportError::NotAnExport))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

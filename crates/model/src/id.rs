@@ -102,6 +102,12 @@ impl SessionId {
         let millis = u64::try_from(started.as_millis()).unwrap_or(0);
         Self(Ulid::from_parts(millis & ((1 << 48) - 1), hash & ((1 << 80) - 1)))
     }
+
+    /// Whether it is the id of this session, whenever the session began.
+    pub fn is_derived_from(self, agent: Agent, external_id: &str) -> bool {
+        let started = i64::try_from(self.0.timestamp_ms()).unwrap_or_default();
+        self == Self::derive(agent, external_id, Timestamp::from_millis(started))
+    }
 }
 
 impl fmt::Display for SessionId {
@@ -196,5 +202,7 @@ mod tests {
         assert_eq!(SessionId::derive(Agent::Pi, "x", at), SessionId::derive(Agent::Pi, "x", at));
         assert_ne!(SessionId::derive(Agent::Pi, "x", at), SessionId::derive(Agent::Pi, "y", at));
         assert_ne!(SessionId::derive(Agent::Pi, "x", at), SessionId::derive(Agent::ClaudeCode, "x", at));
+        assert!(SessionId::derive(Agent::Pi, "x", at).is_derived_from(Agent::Pi, "x"));
+        assert!(!SessionId::derive(Agent::Pi, "x", at).is_derived_from(Agent::Pi, "y"));
     }
 }

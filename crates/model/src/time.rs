@@ -35,7 +35,7 @@ impl Timestamp {
 
     /// Milliseconds from `earlier` to this time; negative if `earlier` is later.
     pub const fn millis_since(self, earlier: Timestamp) -> i64 {
-        self.0 - earlier.0
+        self.0.saturating_sub(earlier.0)
     }
 }
 

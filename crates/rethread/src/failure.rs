@@ -425,6 +425,7 @@ fn classify_import(error: &ImportError) -> (FailureKind, Option<&'static str>) {
         ImportError::NotAnExport => {
             (FailureKind::InvalidContent, Some("write one with `rethread export --output FILE`"))
         }
+        ImportError::Compressed => (FailureKind::InvalidContent, Some("run `gunzip -c FILE | rethread import -`")),
         ImportError::Version { .. } => {
             (FailureKind::InvalidContent, Some("use the version of rethread that wrote it, or a newer one"))
         }

@@ -152,7 +152,7 @@ impl Printer {
         Ok((length > 0).then(|| answer.trim().to_owned()))
     }
 
-    /// A progress bar for a sync. Hidden if stderr is not a terminal or `--quiet` was given.
+    /// A progress bar for a sync or an import. Hidden if stderr is not a terminal or `--quiet` was given.
     pub(crate) fn bar(&self) -> SyncBar {
         if self.quiet || !self.terminal.stderr {
             return SyncBar(None);
@@ -179,7 +179,7 @@ impl Printer {
     }
 }
 
-/// The progress bar of a sync. None if it is hidden.
+/// The progress bar of a sync or an import. None if it is hidden.
 #[derive(Debug)]
 pub(crate) struct SyncBar(Option<ProgressBar>);
 
@@ -189,6 +189,15 @@ impl SyncBar {
             bar.set_length(progress.total_bytes);
             bar.set_position(progress.bytes);
             bar.set_message(format!("{}/{} files", progress.files, progress.total_files));
+        }
+    }
+
+    /// For one file. A `total` of 0 is unknown.
+    pub(crate) fn show_bytes(&self, bytes: u64, total: u64) {
+        if let Some(bar) = &self.0 {
+            bar.set_length(total.max(bytes));
+            bar.set_position(bytes);
+            bar.set_message("importing");
         }
     }
 }

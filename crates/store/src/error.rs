@@ -123,6 +123,15 @@ impl StoreError {
         matches!(self, StoreError::Unavailable { .. } | StoreError::UnknownOutcome { .. })
     }
 
+    /// Whether the database works, and refused or cannot use a value. Other values may be fine.
+    pub fn is_about_a_value(&self) -> bool {
+        match self {
+            StoreError::Rejected { .. } => true,
+            StoreError::Damaged { cause, .. } => cause.kind() == DriverErrorKind::UnexpectedValue,
+            _ => false,
+        }
+    }
+
     pub(crate) fn at(location: &StoreLocation, cause: DriverError) -> Self {
         let path = location.path().to_owned();
         match cause.kind() {

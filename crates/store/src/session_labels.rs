@@ -1,7 +1,7 @@
 //! Labels that users gave a session: its name, its task, its pin and its tags. A label says nothing about whether a
 //! session is active.
 
-use rethread_model::Timestamp;
+use rethread_model::{SessionId, Timestamp};
 
 use crate::lifecycle::BY_EXTERNAL_ID;
 use crate::sql::{Row, columns, values};
@@ -28,6 +28,8 @@ pub struct SessionLabels {
 pub struct PinAndTags {
     /// Identifies the session.
     pub session: SessionNumber,
+    /// Its id.
+    pub id: SessionId,
     /// When the user pinned it.
     pub pinned_at: Option<Timestamp>,
     /// The user's tags.
@@ -55,8 +57,8 @@ impl ReadStore {
         if !self.has_pins()? {
             return Ok(Vec::new());
         }
-        self.sql.all(
-            "SELECT session.number, session_label.pinned_at, session_label.tags
+        self.sql.known(
+            "SELECT session.number, session.id, session_label.pinned_at, session_label.tags
              FROM session_label JOIN session ON session.space = session_label.space
              AND session.agent = session_label.agent AND session.external_id = session_label.external_id
              WHERE session_label.space = ?1
@@ -65,7 +67,8 @@ impl ReadStore {
             &[],
             |row| {
                 let (session, pinned_at) = (row.session("number")?, row.opt_time("pinned_at")?);
-                Ok(PinAndTags { session, pinned_at, tags: read_tags(row)? })
+                let Some(id) = row.parsed("id")? else { return Ok(None) };
+                Ok(Some(PinAndTags { session, id, pinned_at, tags: read_tags(row)? }))
             },
         )
     }

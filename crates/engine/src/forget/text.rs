@@ -15,6 +15,7 @@ use rethread_store::{Batch, ReadStore, SessionKey, SessionNumber, TextMatcher, T
 use super::{ForgetPlan, add_derived, state_contains};
 use crate::maintenance::rebuild_from_entries;
 use crate::naming::offer_names;
+use crate::sessions::partly_forgotten_key;
 use crate::sync::read_position;
 use crate::{EngineError, ForgetService};
 
@@ -86,6 +87,7 @@ impl ForgetService<'_> {
             let seqs = plan.entries.get(number).unwrap_or(&none);
             let keys = tombstone_keys(batch, (*number, session), seqs, needle)?;
             kept_out += batch.add_forgotten_keys(keys)?;
+            batch.add_forgotten_keys([partly_forgotten_key(session)])?;
             batch.remove_card(SessionKey::of(session))?;
         }
         let mut to_read = TranscriptsToReread::new();

@@ -12,7 +12,8 @@ mod state;
 
 pub(crate) use live::LiveSessions;
 pub use maintenance::{MaintenanceReport, TierStatus};
-pub use pins_and_tags::InvalidTag;
+pub(crate) use pins_and_tags::clean_tags;
+pub use pins_and_tags::{ChangedTags, InvalidTag};
 pub use session_change::{CloseAction, SessionChange, TaskAndNotes};
 pub use session_commands::EndedSession;
 pub(crate) use session_event::SessionEvent;

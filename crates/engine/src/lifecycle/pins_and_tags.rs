@@ -23,34 +23,50 @@ pub enum InvalidTag {
     TooMany,
 }
 
+/// The tags that a session got or lost, as they are stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangedTags {
+    /// Tags that it did not have.
+    pub added: Vec<String>,
+    /// Tags that it has no longer.
+    pub removed: Vec<String>,
+}
+
 impl LifecycleService<'_> {
-    /// Pins a session, or removes its pin. A session that is pinned keeps its place.
-    pub fn set_pinned(self, reference: &str, pinned: bool) -> Result<(), EngineError> {
+    /// Pins a session, or removes its pin. A session that is pinned keeps its place. Returns whether that changed
+    /// anything.
+    pub fn set_pinned(self, reference: &str, pinned: bool) -> Result<bool, EngineError> {
         let now = self.engine.now();
+        let mut is_changed = false;
         self.edit_labels(reference, |labels| {
+            is_changed = labels.pinned_at.is_some() != pinned;
             labels.pinned_at = if pinned { labels.pinned_at.or(Some(now)) } else { None };
-        })
+        })?;
+        Ok(is_changed)
     }
 
     /// Adds tags to a session and removes others. A tag that it has already, in any case, is not added again.
-    pub fn change_tags(self, reference: &str, add: &[String], remove: &[String]) -> Result<(), EngineError> {
+    pub fn change_tags(self, reference: &str, add: &[String], remove: &[String]) -> Result<ChangedTags, EngineError> {
         let add = add.iter().map(|tag| check_tag(tag)).collect::<Result<Vec<_>, _>>()?;
-        let is_same = |one: &str, other: &str| one.to_lowercase() == other.to_lowercase();
+        let mut changed = ChangedTags::default();
         let mut has_too_many = false;
         self.edit_labels(reference, |labels| {
-            let before = labels.tags.clone();
-            labels.tags.retain(|tag| !remove.iter().any(|other| is_same(tag, &one_line(other))));
+            let is_removed =
+                |tag: &String| remove.iter().any(|other| is_same_tag(tag, &without_secrets(&one_line(other))));
+            let (removed, mut tags): (Vec<_>, Vec<_>) = labels.tags.iter().cloned().partition(is_removed);
+            changed.removed = removed;
             for tag in add {
-                if !labels.tags.iter().any(|known| is_same(known, &tag)) {
-                    labels.tags.push(tag);
+                if !tags.iter().any(|known| is_same_tag(known, &tag)) {
+                    changed.added.push(tag.clone());
+                    tags.push(tag);
                 }
             }
-            has_too_many = labels.tags.len() > MAX_TAGS;
-            if has_too_many {
-                labels.tags = before;
+            has_too_many = tags.len() > MAX_TAGS;
+            if !has_too_many {
+                labels.tags = tags;
             }
         })?;
-        if has_too_many { Err(InvalidTag::TooMany.into()) } else { Ok(()) }
+        if has_too_many { Err(InvalidTag::TooMany.into()) } else { Ok(changed) }
     }
 
     fn edit_labels(self, reference: &str, change: impl FnOnce(&mut SessionLabels)) -> Result<(), EngineError> {
@@ -60,6 +76,21 @@ impl LifecycleService<'_> {
             batch.save_session_labels(caller.key(), &labels)
         })
     }
+}
+
+/// The tags of an import, one per line, as they could have been added here. What could not is left out.
+pub(crate) fn clean_tags(lines: &str) -> String {
+    let mut tags: Vec<String> = Vec::new();
+    for tag in lines.lines().filter_map(|tag| check_tag(tag).ok()) {
+        if tags.len() < MAX_TAGS && !tags.iter().any(|known| is_same_tag(known, &tag)) {
+            tags.push(tag);
+        }
+    }
+    tags.join("\n")
+}
+
+fn is_same_tag(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
 }
 
 /// A tag as it is stored: one line, without secrets. It must have a visible character, no comma, and not be too long.

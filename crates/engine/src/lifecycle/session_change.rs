@@ -78,7 +78,7 @@ impl LifecycleService<'_> {
         }
         change.task.as_deref().map_or(Ok(()), |task| self.set_task(&reference, task))?;
         change.note.as_deref().map_or(Ok(()), |note| self.add_note(&reference, note))?;
-        change.pinned.map_or(Ok(()), |pinned| self.set_pinned(&reference, pinned))?;
+        change.pinned.map_or(Ok(()), |pinned| self.set_pinned(&reference, pinned).map(drop))?;
         if !(change.add_tags.is_empty() && change.remove_tags.is_empty()) {
             self.change_tags(&reference, &change.add_tags, &change.remove_tags)?;
         }

@@ -182,5 +182,7 @@ mod tests {
         let words = vec!["pi".to_owned(), "it's\n$HOME".to_owned()];
         let command = AgentCommand { agent: Agent::Pi, directory: Some("/a b".to_owned()), words };
         assert_eq!(command.shell_line(), "cd '/a b' && pi 'it'\\''s\n$HOME'");
+        let dashed = AgentCommand { directory: Some("-a b".to_owned()), ..command };
+        assert!(dashed.shell_line().starts_with("cd -- '-a b' && pi "));
     }
 }

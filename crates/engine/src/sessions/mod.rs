@@ -10,11 +10,12 @@ mod show;
 mod timeline;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
 
 use rethread_ingest::source::{LiveStatus, project};
-use rethread_model::{Agent, Session, SessionState};
-use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
+use rethread_model::{Agent, Session, SessionId, SessionState, Timestamp};
+use rethread_store::{PinAndTags, ReadStore, SessionFilter, SessionKey, SessionScope};
 
 use crate::lifecycle::LiveSessions;
 use crate::{EngineError, SessionService};
@@ -22,6 +23,7 @@ use crate::{EngineError, SessionService};
 pub use agent_command::AgentCommand;
 pub use board::{Board, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use episodes::EpisodeText;
+pub(crate) use originals::partly_forgotten_key;
 pub use originals::{EntryOriginal, OriginalProblem};
 pub(crate) use page::changed_files;
 pub use page::{ChangedFile, FoundInSession, SessionPage, SessionPageRequest};
@@ -44,6 +46,10 @@ pub struct SessionListRequest {
     pub include_children: bool,
     /// Only sessions that were active since this time, as typed by the user.
     pub since: Option<String>,
+    /// Only sessions that are pinned.
+    pub only_pinned: bool,
+    /// Only sessions with all of these tags, in any case.
+    pub tags: Vec<String>,
     /// Maximum number of sessions.
     pub limit: Option<u64>,
 }
@@ -57,6 +63,22 @@ pub struct ListedSession {
     pub state: SessionState,
     /// What it does right now, if its agent says so, and what it waits for.
     pub live: Option<(LiveStatus, Option<String>)>,
+    /// Whether the user pinned it.
+    pub is_pinned: bool,
+    /// The user's tags.
+    pub tags: Vec<String>,
+}
+
+impl SessionListRequest {
+    fn has_labels_of(&self, listed: &ListedSession) -> bool {
+        let has = |wanted: &String| listed.tags.iter().any(|tag| tag.to_lowercase() == wanted.to_lowercase());
+        (!self.only_pinned || listed.is_pinned) && self.tags.iter().all(has)
+    }
+
+    /// Whether the store cannot apply the limit, because what is left out is not known to its query.
+    fn limits_late(&self) -> bool {
+        self.state.is_some() || self.only_pinned || !self.tags.is_empty()
+    }
 }
 
 impl ListedSession {
@@ -65,7 +87,11 @@ impl ListedSession {
         live.rename(&mut session);
         let key = SessionKey::of(&session);
         let now = live.of(key).and_then(|live| Some((live.status?, live.waiting_for.clone())));
-        Self { state: live.state(key, state), live: now, session }
+        Self { state: live.state(key, state), live: now, session, is_pinned: false, tags: Vec::new() }
+    }
+
+    pub(crate) fn labeled(self, pinned_at: Option<Timestamp>, tags: Vec<String>) -> Self {
+        Self { is_pinned: pinned_at.is_some(), tags, ..self }
     }
 }
 
@@ -160,21 +186,29 @@ impl SessionService<'_> {
             include_children: request.include_children,
             // The state depends on the clock, so the limit can only be applied after it. The newest come first, so it does
             // not matter for the time.
-            limit: if request.state.is_none() { request.limit } else { None },
+            limit: if request.limits_late() { None } else { request.limit },
         };
         let (mut all, live) = (Vec::new(), self.engine.lifecycle().live_sessions());
+        let mut labels: HashMap<SessionId, PinAndTags> =
+            store.pins_and_tags()?.into_iter().map(|one| (one.id, one)).collect();
         for session in store.sessions(&filter)? {
             if since.is_some_and(|since| session.last_activity_at.is_none_or(|at| at < since)) {
                 continue;
             }
-            all.push(self.listed_with(store, session, &live)?);
+            let labels = labels.remove(&session.id).map(|one| (one.pinned_at, one.tags)).unwrap_or_default();
+            all.push(self.listed_with(store, session, &live)?.labeled(labels.0, labels.1));
         }
-        let sessions = all.into_iter().filter(|listed| request.state.is_none_or(|state| listed.state == state));
+        let is_wanted = |listed: &ListedSession| {
+            request.state.is_none_or(|state| listed.state == state) && request.has_labels_of(listed)
+        };
+        let sessions = all.into_iter().filter(is_wanted);
         Ok(sessions.take(request.limit.map_or(usize::MAX, |limit| limit as usize)).collect())
     }
 
     pub(crate) fn listed(self, store: &ReadStore, session: Session) -> Result<ListedSession, EngineError> {
-        self.listed_with(store, session, &self.engine.lifecycle().live_sessions())
+        let labels = store.session_labels(SessionKey::of(&session))?;
+        let listed = self.listed_with(store, session, &self.engine.lifecycle().live_sessions())?;
+        Ok(listed.labeled(labels.pinned_at, labels.tags))
     }
 
     fn listed_with(

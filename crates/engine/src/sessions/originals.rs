@@ -7,7 +7,7 @@ use std::path::Path;
 use rethread_ingest::source::TranscriptReader;
 use rethread_ingest::source::exclude::ExcludeRules;
 use rethread_ingest::{OriginalEntry, read_originals};
-use rethread_model::{Agent, Entry, Session, SessionId};
+use rethread_model::{Agent, Entry, NativeKey, Session, SessionId};
 use rethread_store::{ReadStore, TranscriptNumber, TranscriptRow};
 
 use crate::{EngineError, ListedSession, SessionService};
@@ -38,6 +38,10 @@ pub enum OriginalProblem {
     /// The configuration says that it must not be read.
     #[error("this transcript is excluded from reading; showing what is stored")]
     Excluded,
+    /// A text of the session was forgotten. Its transcript may still have it, and nobody knows where: the text is not
+    /// kept.
+    #[error("a text was forgotten in this session, and its transcript may still have it; showing what is stored")]
+    Forgotten,
     /// Together with others it is too long for one answer.
     #[error("too long to show with everything else; ask for this entry alone")]
     TooLarge,
@@ -54,10 +58,16 @@ impl OriginalProblem {
             OriginalProblem::Changed => "changed",
             OriginalProblem::Unreadable(_) => "unreadable",
             OriginalProblem::Excluded => "excluded",
+            OriginalProblem::Forgotten => "forgotten",
             OriginalProblem::TooLarge => "too-large",
             OriginalProblem::OtherMachine => "other-machine",
         }
     }
+}
+
+/// The tombstone of a session that lost a text, but stays.
+pub(crate) fn partly_forgotten_key(session: &Session) -> NativeKey {
+    NativeKey::in_session(session.agent, &session.external_id, "a text was forgotten")
 }
 
 /// Gets each entry with its original, in no particular order.
@@ -100,10 +110,15 @@ impl SessionService<'_> {
         else {
             return Ok(());
         };
-        if self.engine.environment.reads_only_threads {
-            for entry in entries {
-                visit(entry, Err(OriginalProblem::OtherMachine));
-            }
+        let refused = if self.engine.environment.reads_only_threads {
+            Some(OriginalProblem::OtherMachine)
+        } else if store.is_key_forgotten(partly_forgotten_key(session))? {
+            Some(OriginalProblem::Forgotten)
+        } else {
+            None
+        };
+        if let Some(problem) = refused {
+            entries.iter().for_each(|entry| visit(entry, Err(problem.clone())));
             return Ok(());
         }
         let number = store.session_number(session.id)?;

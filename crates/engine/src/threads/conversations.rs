@@ -136,7 +136,7 @@ impl ConversationService<'_> {
         } else {
             let session = self.unsynced_session(&thread);
             let state = self.engine.lifecycle().rules().state(None, session.last_activity_at, self.engine.now());
-            ListedSession { session, state, live: None }
+            ListedSession { session, state, live: None, is_pinned: false, tags: Vec::new() }
         };
         Ok(Conversation { listed, thread: Some(thread) })
     }

@@ -1,19 +1,26 @@
 //! Reads the lines of an export into the store. A line that cannot be used is reported and costs only itself.
 
-use std::io::{self, BufRead, Read as _};
+use std::collections::HashMap;
+use std::io::{self, BufRead};
 
 use rethread_ingest::RedactionFindings;
 use rethread_model::Agent;
 use rethread_store::{Batch, ImportedSession, SessionImport, SessionKey, SessionNumber, Store};
+use serde_json::Value;
 
+use super::import_lines::{ImportLines, ImportText};
 use super::redact_row::redact_row;
 use super::{ExportHeader, ExportLine, FORMAT, VERSION};
+use crate::lifecycle::clean_tags;
 use crate::maintenance::rebuild_in_batch;
 use crate::sync::{SyncTotals, restore_all_set_aside, restore_set_aside};
 use crate::{EngineError, IndexReport, TransferService};
 
-/// A longer line is not one of ours.
-const MAX_LINE_BYTES: u64 = 64 * 1024 * 1024;
+/// Bytes of lines that wait to be stored with the others of their session. A file whose sessions are not in one piece
+/// is stored in steps of this size.
+const MAX_WAITING_BYTES: u64 = 64 << 20;
+/// Bytes of the lines of one session, which is stored in one transaction.
+const MAX_SESSION_BYTES: u64 = 1 << 30;
 
 /// Why a file could not be imported.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +28,9 @@ pub enum ImportError {
     /// It is not an export of sessions.
     #[error("this is not an export of sessions")]
     NotAnExport,
+    /// It is compressed.
+    #[error("this file is compressed")]
+    Compressed,
     /// It has another version of the format.
     #[error("this export has version {found} of the format; this program reads version {known}")]
     Version {
@@ -32,6 +42,16 @@ pub enum ImportError {
     /// It could not be read to its end. What was read of it is imported.
     #[error("cannot read the export")]
     Read(#[source] io::Error),
+}
+
+/// Whether an import changes the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ImportMode {
+    /// Sessions are stored.
+    #[default]
+    Store,
+    /// The report says what would be stored.
+    DryRun,
 }
 
 /// What was imported.
@@ -64,106 +84,237 @@ pub struct ImportProblem {
     pub reason: String,
 }
 
-/// The lines of a file, with their numbers.
-struct NumberedLines<'r> {
-    input: &'r mut dyn BufRead,
-    line: u64,
-}
+/// Agent and external id of a session, as in the file.
+type FileKey = (String, String);
 
-/// The lines of one session that follow each other.
+/// The lines of one session.
+#[derive(Default)]
 struct SessionLines {
-    key: (String, String),
     lines: Vec<(u64, ExportLine)>,
+    bytes: u64,
 }
 
 impl TransferService<'_> {
-    /// Imports what an export has and the store has not. Importing it again changes nothing.
-    pub fn import(self, input: &mut dyn BufRead) -> Result<ImportReport, EngineError> {
-        let mut lines = NumberedLines { input, line: 0 };
+    /// Imports what an export has and the store has not. Importing it again changes nothing. `progress` gets the bytes
+    /// that were read.
+    pub fn import(
+        self,
+        input: &mut dyn BufRead,
+        mode: ImportMode,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<ImportReport, EngineError> {
+        let mut lines = ImportLines::new(input);
         check_header(&mut lines)?;
-        let mut store = self.engine.writer()?;
-        restore_all_set_aside(&mut store, &mut SyncTotals::default())?;
-        let last_known = store.begin()?.last_session_number()?;
-        let mut run = ImportRun { report: ImportReport::default(), findings: RedactionFindings::default(), last_known };
-        let mut waiting: Option<SessionLines> = None;
-        while let Some((number, text)) = lines.next().map_err(ImportError::Read)? {
-            let Some(line) = run.parse(number, &text) else { continue };
-            let key = (line.agent.clone(), line.session.clone());
-            if let Some(done) = waiting.take_if(|lines| lines.key != key) {
-                run.store_session(&mut store, done)?;
+        let is_dry = mode == ImportMode::DryRun;
+        // A dry run creates no store.
+        let is_empty = is_dry && self.engine.reader()?.is_none();
+        let mut store = if is_empty { None } else { Some(self.engine.writer()?) };
+        let mut run = ImportRun { mode, ..ImportRun::default() };
+        if let Some(store) = &mut store {
+            if !is_dry {
+                restore_all_set_aside(store, &mut SyncTotals::default())?;
             }
-            waiting.get_or_insert_with(|| SessionLines { key, lines: Vec::new() }).lines.push((number, line));
+            run.last_known = store.begin()?.last_session_number()?;
         }
-        if let Some(done) = waiting {
-            run.store_session(&mut store, done)?;
+        let read = run.read(&mut lines, store.as_mut(), progress);
+        let mut report = run.into_report();
+        read?;
+        if let Some(store) = store.as_mut().filter(|_| !is_dry) {
+            self.engine.sync().extract_outdated_facts(store)?;
+            report.index = self.engine.index().update(store);
+            let fields = [("sessions", report.new_sessions.into()), ("entries", report.entries.into())];
+            self.engine.journal().event("imported", None, &fields);
         }
-        self.engine.sync().extract_outdated_facts(&mut store)?;
-        let ImportRun { mut report, findings, .. } = run;
-        report.redactions = findings.iter().collect();
-        report.index = self.engine.index().update(&store);
-        let fields = [("sessions", report.new_sessions.into()), ("entries", report.entries.into())];
-        self.engine.journal().event("imported", None, &fields);
         Ok(report)
     }
 }
 
+/// What happened to one session.
+#[derive(Default)]
+struct SessionOutcome {
+    is_new: bool,
+    is_forgotten: bool,
+    entries: u64,
+}
+
+#[derive(Default)]
 struct ImportRun {
-    report: ImportReport,
+    mode: ImportMode,
+    outcomes: HashMap<FileKey, SessionOutcome>,
     findings: RedactionFindings,
+    problems: Vec<ImportProblem>,
     /// The newest session before the import.
     last_known: SessionNumber,
 }
 
 impl ImportRun {
-    /// The row of a line; `None` if it is none, which is noted.
-    fn parse(&mut self, line: u64, text: &[u8]) -> Option<ExportLine> {
-        if text.iter().all(u8::is_ascii_whitespace) {
-            return None;
+    /// Reads all lines. The lines of a session are stored once another one follows; those that come later still are
+    /// collected, because ending a session again for every line would take quadratic time.
+    fn read(
+        &mut self,
+        lines: &mut ImportLines<'_>,
+        mut store: Option<&mut Store>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), EngineError> {
+        let mut current: Option<(FileKey, SessionLines)> = None;
+        let mut later: HashMap<FileKey, SessionLines> = HashMap::new();
+        let mut later_bytes = 0;
+        while let Some((number, text)) = lines.next_line().map_err(ImportError::Read)? {
+            let bytes = text.size();
+            let Some(line) = self.parse(number, text) else { continue };
+            let key = (line.agent.clone(), line.session.clone());
+            if let Some((done, session)) = current.take_if(|(current, _)| *current != key) {
+                self.store_or_note(store.as_deref_mut(), &done, session)?;
+                progress(lines.bytes());
+            }
+            if self.outcomes.contains_key(&key) {
+                later.entry(key).or_default().push(number, line, bytes, &mut self.problems);
+                later_bytes += bytes;
+            } else {
+                let (_, session) = current.get_or_insert_with(|| (key, SessionLines::default()));
+                session.push(number, line, bytes, &mut self.problems);
+            }
+            if later_bytes > MAX_WAITING_BYTES {
+                self.store_all(store.as_deref_mut(), &mut later)?;
+                later_bytes = 0;
+            }
         }
-        let parsed = serde_json::from_slice::<ExportLine>(text).map_err(|error| error.to_string());
+        if let Some((key, session)) = current {
+            self.store_or_note(store.as_deref_mut(), &key, session)?;
+        }
+        self.store_all(store, &mut later)?;
+        progress(lines.bytes());
+        Ok(())
+    }
+
+    fn store_all(
+        &mut self,
+        mut store: Option<&mut Store>,
+        waiting: &mut HashMap<FileKey, SessionLines>,
+    ) -> Result<(), EngineError> {
+        for (key, session) in waiting.drain() {
+            self.store_or_note(store.as_deref_mut(), &key, session)?;
+        }
+        Ok(())
+    }
+
+    /// The row of a line; `None` if it is none, which is noted.
+    fn parse(&mut self, line: u64, text: ImportText) -> Option<ExportLine> {
+        let parsed = match text {
+            ImportText::Blank => return None,
+            ImportText::TooLong(_) => Err("it is longer than 64 MB".to_owned()),
+            ImportText::Line(text) => serde_json::from_slice::<ExportLine>(&text).map_err(|error| describe(&error)),
+        };
         let parsed = parsed.and_then(|line| match line.agent.parse::<Agent>() {
             _ if line.session.is_empty() => Err("the id of the session is empty".to_owned()),
             Ok(Agent::Native) => Err("threads are imported with `rethread thread import`".to_owned()),
             Ok(_) => Ok(line),
             Err(error) => Err(error.to_string()),
         });
-        parsed.map_err(|reason| self.report.problems.push(ImportProblem { line, reason })).ok()
+        parsed.map_err(|reason| self.problems.push(ImportProblem { line, reason })).ok()
+    }
+
+    /// Stores the lines of a session. If the database refuses one of their values, only this session stays out.
+    fn store_or_note(
+        &mut self,
+        store: Option<&mut Store>,
+        key: &FileKey,
+        session: SessionLines,
+    ) -> Result<(), EngineError> {
+        let first = session.lines.first().map_or(0, |(number, _)| *number);
+        let stored = match store {
+            Some(store) => self.store_session(store, key, session),
+            None => {
+                self.count_session(key, &session);
+                Ok(())
+            }
+        };
+        match stored {
+            Err(EngineError::Store(error)) if error.is_about_a_value() => {
+                let reason = "the store refuses a value of this session, which stays out".to_owned();
+                self.problems.push(ImportProblem { line: first, reason });
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Counts the lines of a session as new.
+    fn count_session(&mut self, key: &FileKey, session: &SessionLines) {
+        let outcome = self.outcomes.entry(key.clone()).or_default();
+        outcome.is_new = true;
+        outcome.entries += session.lines.iter().filter(|(_, line)| line.table == "entry").count() as u64;
     }
 
     /// Stores the lines of a session in one transaction, so that an interruption leaves no half of it.
-    fn store_session(&mut self, store: &mut Store, session: SessionLines) -> Result<(), EngineError> {
-        let (agent, external_id) = session.key;
+    fn store_session(&mut self, store: &mut Store, key: &FileKey, session: SessionLines) -> Result<(), EngineError> {
+        let (agent, external_id) = key;
         let Ok(agent) = agent.parse::<Agent>() else { return Ok(()) };
         let mut batch = store.begin()?;
-        let key = SessionKey { agent, external_id: &external_id };
-        let Some(mut import) = batch.begin_import(key, self.last_known)? else {
-            self.report.forgotten_sessions += 1;
+        let Some(mut import) = batch.begin_import(SessionKey { agent, external_id }, self.last_known)? else {
+            self.outcomes.entry(key.clone()).or_default().is_forgotten = true;
             return Ok(());
         };
-        let (mut rows, mut entries) = (0, 0);
+        let (mut has_content, mut entries) = (false, 0);
+        let first = session.lines.first().map_or(0, |(number, _)| *number);
         for (number, mut line) in session.lines {
             redact_row(&line.table, &mut line.row, &mut self.findings);
+            if let Some(Value::String(tags)) = line.row.get_mut("tags") {
+                *tags = clean_tags(tags);
+            }
             match batch.import_row(&mut import, &line.table, &line.row)? {
                 Ok(is_new) => {
-                    rows += u64::from(is_new);
+                    has_content |= is_new && ["session", "entry"].contains(&line.table.as_str());
                     entries += u64::from(is_new && line.table == "entry");
                 }
-                Err(reason) => self.report.problems.push(ImportProblem { line: number, reason }),
+                Err(reason) => self.problems.push(ImportProblem { line: number, reason }),
             }
         }
-        if import.is_new() && rows == 0 {
-            // None of its lines can be used.
+        if import.is_new() && !has_content {
+            // Labels alone, or none of its lines can be used.
+            let reason = "nothing of this session can be imported".to_owned();
+            self.problems.push(ImportProblem { line: first, reason });
             return Ok(());
         }
-        finish(&mut batch, &import)?;
-        batch.commit()?;
-        self.report.entries += entries;
-        match (import.is_new(), entries) {
-            (true, _) => self.report.new_sessions += 1,
-            (false, 0) => self.report.known_sessions += 1,
-            (false, _) => self.report.extended_sessions += 1,
+        if self.mode == ImportMode::Store {
+            finish(&mut batch, &import)?;
+            batch.commit()?;
         }
+        let outcome = self.outcomes.entry(key.clone()).or_default();
+        outcome.is_new |= import.is_new();
+        outcome.entries += entries;
         Ok(())
+    }
+
+    fn into_report(self) -> ImportReport {
+        let mut report = ImportReport { problems: self.problems, ..ImportReport::default() };
+        report.problems.sort_by_key(|problem| problem.line);
+        report.redactions = self.findings.iter().collect();
+        for outcome in self.outcomes.into_values() {
+            report.entries += outcome.entries;
+            let counter = match outcome {
+                SessionOutcome { is_forgotten: true, .. } => &mut report.forgotten_sessions,
+                SessionOutcome { is_new: true, .. } => &mut report.new_sessions,
+                SessionOutcome { entries: 0, .. } => &mut report.known_sessions,
+                SessionOutcome { .. } => &mut report.extended_sessions,
+            };
+            *counter += 1;
+        }
+        report
+    }
+}
+
+impl SessionLines {
+    /// Adds a line, unless the session is too long to be stored at once.
+    fn push(&mut self, number: u64, line: ExportLine, bytes: u64, problems: &mut Vec<ImportProblem>) {
+        let was_full = self.bytes > MAX_SESSION_BYTES;
+        self.bytes += bytes;
+        if self.bytes <= MAX_SESSION_BYTES {
+            self.lines.push((number, line));
+        } else if !was_full {
+            let reason = format!("its session is longer than {} GB: the rest is left out", MAX_SESSION_BYTES >> 30);
+            problems.push(ImportProblem { line: number, reason });
+        }
     }
 }
 
@@ -176,29 +327,28 @@ fn finish(batch: &mut Batch<'_>, import: &SessionImport) -> Result<(), EngineErr
     }
 }
 
-fn check_header(lines: &mut NumberedLines<'_>) -> Result<(), ImportError> {
-    let first = lines.next().map_err(ImportError::Read)?.unwrap_or_default().1;
+/// What is wrong with a line, without its place: the line has a number of its own.
+fn describe(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    if text.contains("expected a map") {
+        return "a row must be a JSON object".to_owned();
+    }
+    text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason).to_owned()
+}
+
+fn check_header(lines: &mut ImportLines<'_>) -> Result<(), ImportError> {
+    let first = match lines.next_line().map_err(ImportError::Read)? {
+        Some((_, ImportText::Line(text))) => text,
+        _ => return Err(ImportError::NotAnExport),
+    };
+    // The first bytes of gzip and of Zstandard.
+    if [&[0x1f, 0x8b][..], &[0x28, 0xb5, 0x2f, 0xfd]].iter().any(|magic| first.starts_with(magic)) {
+        return Err(ImportError::Compressed);
+    }
     match serde_json::from_slice::<ExportHeader>(&first) {
         Ok(header) if header.format != FORMAT => Err(ImportError::NotAnExport),
         Ok(header) if header.version != VERSION => Err(ImportError::Version { found: header.version, known: VERSION }),
         Ok(_) => Ok(()),
         Err(_) => Err(ImportError::NotAnExport),
-    }
-}
-
-impl NumberedLines<'_> {
-    /// The next line. One that is too long comes as a text that cannot be parsed.
-    fn next(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
-        let mut text = Vec::new();
-        let mut limited = (&mut *self.input).take(MAX_LINE_BYTES);
-        if limited.read_until(b'\n', &mut text)? == 0 {
-            return Ok(None);
-        }
-        self.line += 1;
-        if text.len() as u64 == MAX_LINE_BYTES && text.last() != Some(&b'\n') {
-            self.input.skip_until(b'\n')?;
-            text = b"{".to_vec();
-        }
-        Ok(Some((self.line, text)))
     }
 }

@@ -5,6 +5,7 @@
 
 mod export;
 mod import;
+mod import_lines;
 mod readable;
 mod redact_row;
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use export::ExportReport;
-pub use import::{ImportError, ImportProblem, ImportReport};
+pub use import::{ImportError, ImportMode, ImportProblem, ImportReport};
 pub use readable::ReadableSession;
 
 /// What the first line says the file is.

@@ -126,6 +126,89 @@ fn secrets_never_leave_the_transcript() {
     assert!(call.hides_secrets && !format!("{call:?}").contains("plain words"));
 }
 
+const TOKEN: &str = concat!("ghp_", "a8Kd0sLq2mNc4vBx6zTy8wRu1pEo3iHj5gFd");
+
+/// Lines as in the inside of a private key.
+fn key_lines(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("{number:02}Ab{}", "x9Qz+/".repeat(10))).collect()
+}
+
+#[test]
+fn secrets_across_the_cut_of_a_huge_output_are_not_shown() {
+    let lines = |bytes: usize| "0123456789abcde\n".repeat(bytes / 16);
+    let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----\n", key_lines(24).join("\n"));
+    for output in [
+        lines(3 << 20) + &key + &lines((256 << 10) - 700),
+        lines((768 << 10) - 700) + &key + &lines(3 << 20),
+        format!("a\n<private>\n{}my diagnosis\n</private>\nafter\n", lines(3 << 20)),
+    ] {
+        let shown = call_of("Bash", &json!({"command": "cat"}), &output).output.unwrap();
+        assert!(!shown.contains("x9Qz+/x9Qz+/") && !shown.contains("my diagnosis"), "{}", &shown[shown.len() - 900..]);
+    }
+}
+
+#[test]
+fn half_a_secret_at_the_end_of_a_cut_text_is_not_shown() {
+    let start = format!("{} {TOKEN} rest\n", "x".repeat((256 << 10) - 14));
+    let shown = call_of("Bash", &json!({"command": "cat"}), &(start + &"y\n".repeat(9 << 20))).output.unwrap();
+    assert!(!shown.contains(&TOKEN[..8]) && shown.contains("texts over 256 KB are cut"));
+}
+
+#[test]
+fn files_with_secrets_are_hidden_whoever_reads_or_moves_them() {
+    for command in ["cat .env", "cp a 'conf/id_rsa'", "docker run --env-file=prod.env x"] {
+        let call = call_of("Bash", &json!({"command": command}), "HUSH=correcthorsebattery");
+        assert!(call.hides_secrets && call.output.is_none(), "{command}: {call:?}");
+    }
+    for command in ["make env", "kubectl get secrets", "psql -c 'select id_user from credentials'"] {
+        assert!(!call_of("Bash", &json!({"command": command}), "done").hides_secrets, "{command}");
+    }
+    let patch = "*** Begin Patch\n*** Update File: a.txt\n*** Move to: .env\n@@\n-x\n+HUSH=words\n*** End Patch";
+    let call = call_of("apply_patch", &json!({"input": patch}), "done");
+    assert!(call.changes.is_empty() && !format!("{call:?}").contains("HUSH=words"), "{call:?}");
+}
+
+#[test]
+fn lines_from_the_inside_of_a_key_are_hidden() {
+    let key = key_lines(7);
+    let lines: Vec<String> =
+        key.iter().enumerate().map(|(at, line)| [[" ", "-", "+"][at % 3], line].concat()).collect();
+    let edit = json!({"file_path": "/app/k.txt", "old_string": key[1], "new_string": key[2]});
+    let result = json!({"type": "user",
+        "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": CALL, "content": "done"}]},
+        "toolUseResult": {"filePath": "/app/k.txt", "structuredPatch": [
+            {"oldStart": 5, "oldLines": 5, "newStart": 5, "newLines": 5, "lines": lines}]}});
+    let call = original_call(&synced(transcript().tool_call(CALL, "Edit", &edit).line(result)));
+    assert_eq!(call.changes[0].hunks[0].rows.len(), 7);
+    assert!(!format!("{call:?}").contains("x9Qz"), "{call:?}");
+}
+
+#[test]
+fn the_name_of_an_argument_is_redacted() {
+    let call = call_of("mcp__deploy__run", &json!({TOKEN: "a value", "mode": "fast"}), "ok");
+    let shown = format!("{:?}", call.arguments);
+    assert!(!shown.contains(&TOKEN[..12]) && shown.contains("[REDACTED:github]"), "{shown}");
+    assert!(call.arguments.iter().any(|argument| argument.name == "mode" && argument.value == "fast"), "{shown}");
+}
+
+#[test]
+fn a_session_that_lost_a_text_gives_no_originals() {
+    let commands = transcript().user("the ZEBRA").assistant("which?").user("more").command("make", "ZEBRA", false);
+    let home = synced(commands);
+    assert!(original_of(&home.engine(), EntryKind::Call).is_ok());
+    home.engine().forget().run(&ForgetTarget::Matching("ZEBRA".to_owned())).unwrap();
+    assert_eq!(original_of(&home.engine(), EntryKind::Call), Err(OriginalProblem::Forgotten));
+}
+
+#[test]
+fn a_link_is_not_followed_and_says_so() {
+    let home = synced(transcript().command("make", "built", false));
+    fs::rename(home.path(PATH), home.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(home.path("elsewhere"), home.path(PATH)).unwrap();
+    let problem = original_of(&home.engine(), EntryKind::Call).unwrap_err().to_string();
+    assert!(problem.contains("it is a link, and links are not followed"), "{problem}");
+}
+
 #[test]
 fn a_result_that_was_written_before_its_call_is_found() {
     let command = json!({"command": "make"});

@@ -5,15 +5,18 @@ use serde_json::{Map, Value};
 
 use super::OriginalArgument;
 use super::diff::{DiffHunk, DiffKind, DiffSign, FileDiff, compare_lines};
+use super::key_lines::without_key_lines;
 use super::patch::read_patch;
 use crate::CallTarget;
-use crate::parse::{CONTENT_KEYS, FoundChange, TextSink, is_secret_file, visit_changes};
+use crate::parse::{CONTENT_KEYS, FoundChange, TextSink, visit_changes};
 
 /// Names of the arguments with the whole content of a file.
 const WHOLE_FILE_KEYS: [&str; 7] =
     ["content", "contents", "file_text", "code_edit", "contentsAfterEdit", "streamingContent", "file_content"];
 /// Bytes of an argument that are given.
 const MAX_ARGUMENT_BYTES: usize = 256 << 10;
+/// What is given of an argument whose name and value are one secret.
+const HIDDEN_VALUE: &str = "[REDACTED:secret]";
 /// Names of further arguments that a diff shows.
 const CHANGE_KEYS: [&str; 12] = [
     "input",
@@ -42,7 +45,8 @@ pub(super) fn argument_changes(arguments: &str, tool: &ToolUse, sink: &mut TextS
     let own_path = tool.paths.first().map_or("", String::as_str);
     visit_changes(arguments, &mut |found| match found {
         FoundChange::Replaced { path, old, new } => {
-            let hunks = compare_lines(&sink.redact(old.to_owned()), &sink.redact(new.to_owned()));
+            let mut clean = |text: &str| without_key_lines(&sink.redact(text.to_owned()));
+            let hunks = compare_lines(&clean(old), &clean(new));
             add_hunks(&mut files, path.unwrap_or(own_path), hunks);
         }
         FoundChange::Patch(text) => files.extend(read_patch(text).into_iter().map(|file| redacted(file, sink))),
@@ -55,8 +59,9 @@ pub(super) fn argument_changes(arguments: &str, tool: &ToolUse, sink: &mut TextS
             own_path.clone_into(&mut file.path);
         }
         file.path = sink.redact(std::mem::take(&mut file.path));
+        file.moved_to = file.moved_to.take().map(|path| sink.redact(path));
     }
-    files.retain(|file| !is_secret_file(&file.path));
+    files.retain(|file| !file.is_secret());
     files.into_iter().map(FileDiff::shortened).collect()
 }
 
@@ -78,7 +83,8 @@ fn whole_file(arguments: &str, path: &str, tool: &ToolUse, sink: &mut TextSink<'
     let arguments: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
     let content = WHOLE_FILE_KEYS.iter().find_map(|key| arguments.get(*key)?.as_str());
     if let Some(content) = content {
-        let hunks = vec![DiffHunk::of_text(&sink.redact(content.to_owned()), DiffSign::Added)];
+        let content = without_key_lines(&sink.redact(content.to_owned()));
+        let hunks = vec![DiffHunk::of_text(&content, DiffSign::Added)];
         return Some(FileDiff { hunks, ..FileDiff::new(path, DiffKind::Written) });
     }
     let name = tool.name.to_ascii_lowercase();
@@ -119,7 +125,10 @@ fn argument(name: String, text: &str, sink: &mut TextSink<'_>) -> OriginalArgume
     // A cut line may end with half a secret.
     let text = if end == text.len() { text } else { text[..end].rsplit_once('\n').map_or("", |(whole, _)| whole) };
     // With its name: `password=…` is a secret because of it.
+    let name = sink.redact(name);
     let pair = sink.redact(format!("{name}={text}"));
-    let value = pair.strip_prefix(&format!("{name}=")).map_or_else(|| pair.clone(), str::to_owned);
-    OriginalArgument { name, value }
+    let value = pair.strip_prefix(&name).and_then(|rest| rest.strip_prefix('='));
+    // If the name became part of a secret, nothing of the pair is known to be harmless.
+    let value = value.unwrap_or(HIDDEN_VALUE).to_owned();
+    OriginalArgument { value: without_key_lines(&value), name }
 }

@@ -2,7 +2,8 @@
 
 use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 
-use crate::parse::TextSink;
+use super::key_lines::without_key_lines;
+use crate::parse::{TextSink, is_secret_file};
 
 /// Unchanged lines around a change.
 const CONTEXT_LINES: usize = 3;
@@ -103,6 +104,11 @@ impl FileDiff {
         (count(DiffSign::Added), count(DiffSign::Removed))
     }
 
+    /// Whether it is about a file that holds secrets, before or after.
+    pub(super) fn is_secret(&self) -> bool {
+        is_secret_file(&self.path) || self.moved_to.as_deref().is_some_and(is_secret_file)
+    }
+
     /// Drops the rows beyond the limit.
     pub(super) fn shortened(mut self) -> Self {
         let mut free = MAX_ROWS;
@@ -132,7 +138,7 @@ impl DiffHunk {
     /// The hunk without secrets. A secret over several lines is only recognized in the text before or after.
     pub(super) fn redacted(self, sink: &mut TextSink<'_>) -> Vec<Self> {
         let whole: Vec<&str> = self.rows.iter().map(|row| row.text.as_str()).collect();
-        let whole = sink.redact(whole.join("\n"));
+        let whole = without_key_lines(&sink.redact(whole.join("\n")));
         // Not `lines`, which drops an empty last row.
         if whole.split('\n').count() == self.rows.len() {
             let rows = self.rows.iter().zip(whole.split('\n')).map(|(row, text)| DiffRow::new(row.sign, text));
@@ -142,8 +148,8 @@ impl DiffHunk {
             let rows = self.rows.iter().filter(|row| row.sign != other);
             rows.map(|row| row.text.as_str()).collect::<Vec<_>>().join("\n")
         };
-        let (old, new) = (sink.redact(side(DiffSign::Added)), sink.redact(side(DiffSign::Removed)));
-        compare_lines(&old, &new)
+        let mut clean = |other| without_key_lines(&sink.redact(side(other)));
+        compare_lines(&clean(DiffSign::Added), &clean(DiffSign::Removed))
     }
 }
 

@@ -6,6 +6,7 @@
 mod arguments;
 mod call;
 mod diff;
+mod key_lines;
 mod patch;
 mod recorded;
 mod search;
@@ -46,7 +47,7 @@ pub struct OriginalCall {
     pub exit_code: Option<i32>,
     /// Whether the transcript has a result.
     pub has_result: bool,
-    /// Whether it is about a file that holds secrets: then nothing of its content is given.
+    /// Whether it is about a file that holds secrets, or a command that names one: then nothing of its content is given.
     pub hides_secrets: bool,
 }
 

@@ -40,8 +40,10 @@ pub(super) fn recorded_diffs(record: &[u8], tool: &ToolUse, sink: &mut TextSink<
         let mut same = found.iter().filter(is_own);
         let (Some(diff), None) = (same.next(), same.next()) else { return Vec::new() };
         let hunks = diff.hunks.iter().flat_map(|hunk| hunk.clone().redacted(sink)).collect();
-        diffs.push(FileDiff { path: path.clone(), hunks, ..diff.clone() }.shortened());
+        let moved_to = diff.moved_to.clone().map(|path| sink.redact(path));
+        diffs.push(FileDiff { path: path.clone(), moved_to, hunks, ..diff.clone() }.shortened());
     }
+    diffs.retain(|diff| !diff.is_secret());
     diffs
 }
 

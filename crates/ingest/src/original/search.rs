@@ -13,6 +13,8 @@ use crate::{EventBody, QueueStep, Redactor, TranscriptEvent, TranscriptFilter, T
 
 /// Bytes that are searched for a result after the last entry.
 const MAX_SEARCHED_BYTES: u64 = 64 << 20;
+/// A longer line is not read: a user waits.
+const MAX_LINE_BYTES: u64 = 256 << 20;
 
 pub(super) struct OriginalSearch<'a, 'v> {
     transcript: &'a TranscriptReader,
@@ -38,8 +40,8 @@ impl<'a, 'v> OriginalSearch<'a, 'v> {
     /// Reads on from a line until everything is found. `wanted` is in the order of lines.
     pub(super) fn read_from(&mut self, from: EntryLocation, wanted: &[&'a Entry]) -> io::Result<()> {
         let lines = from.line.saturating_sub(1);
-        let mut records =
-            self.transcript.records(ReadPosition { offset: from.offset, lines, ..ReadPosition::default() })?;
+        let start = ReadPosition { offset: from.offset, lines, ..ReadPosition::default() };
+        let mut records = self.transcript.records(start)?.with_max_line(MAX_LINE_BYTES);
         let (mut rest, mut searched) = (wanted, 0);
         while let Some(record) = records.next_line()? {
             let line = record.location.line;
@@ -59,7 +61,7 @@ impl<'a, 'v> OriginalSearch<'a, 'v> {
 
     /// Looks for results that were written before the calls.
     pub(super) fn read_results_before(&mut self, end: EntryLocation) -> io::Result<()> {
-        let mut records = self.transcript.records(ReadPosition::default())?;
+        let mut records = self.transcript.records(ReadPosition::default())?.with_max_line(MAX_LINE_BYTES);
         while self.expects_results()
             && let Some(record) = records.next_line()?
             && record.location.line < end.line

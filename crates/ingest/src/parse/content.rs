@@ -18,8 +18,8 @@ use super::own_text::{is_tool_output, without_own_text};
 const HEAD_BYTES: usize = 2048;
 /// Bytes kept from the end of a tool result: builds and tests report failures last, some agents the exit code.
 const TAIL_BYTES: usize = 1536;
-/// Bytes kept from the start and the end of a result that is read again for its text.
-const WHOLE_BYTES: KeptBytes = KeptBytes { head: 768 << 10, tail: 256 << 10 };
+/// A result that is read again for its text stays whole until it is redacted: half a secret would not be recognized.
+const WHOLE_BYTES: KeptBytes = KeptBytes { head: usize::MAX, tail: TAIL_BYTES };
 /// Number of keys listed in the summary of an object result.
 const MAX_KEYS: usize = 5;
 
@@ -35,7 +35,7 @@ thread_local! {
     static KEPT_BYTES: Cell<KeptBytes> = const { Cell::new(KeptBytes { head: HEAD_BYTES, tail: TAIL_BYTES }) };
 }
 
-/// Keeps tool results whole while `read` runs, up to 1 MiB of each.
+/// Keeps tool results whole while `read` runs.
 pub(crate) fn with_whole_results<T>(read: impl FnOnce() -> T) -> T {
     struct Restore(KeptBytes);
     impl Drop for Restore {
@@ -228,12 +228,10 @@ impl<'de> Visitor<'de> for MeasureVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<MeasuredResult, A::Error> {
-        let limit = KEPT_BYTES.get().head;
-        if limit > HEAD_BYTES {
+        if KEPT_BYTES.get().head > HEAD_BYTES {
             let object = Value::deserialize(MapAccessDeserializer::new(object))?;
             let keys = object.as_object().into_iter().flat_map(|object| object.keys()).take(MAX_KEYS).cloned();
-            let text = serde_json::to_string_pretty(&object).unwrap_or_default();
-            let head = text[..text.floor_char_boundary(limit)].to_owned();
+            let head = serde_json::to_string_pretty(&object).unwrap_or_default();
             return Ok(MeasuredResult {
                 shape: ResultShape::Object(keys.collect()),
                 head,

@@ -14,6 +14,9 @@ use crate::facts::{STILL_RUNNING, failure_line, git_note, identifying_line, is_a
 const MAX_ERROR_CHARS: usize = 500;
 /// Bytes of a tool's output that are stored if the filter keeps tool outputs.
 const MAX_OUTPUT_BYTES: usize = 1500;
+/// Bytes that are shown from the start and the end of a longer output.
+const SHOWN_HEAD_BYTES: usize = 768 << 10;
+const SHOWN_TAIL_BYTES: usize = 256 << 10;
 
 /// The exit code at the start of a text.
 pub(crate) fn leading_code(text: &str) -> Option<i32> {
@@ -57,7 +60,8 @@ pub(crate) fn tool_outcome(
         status,
         summary: clip(&summary(&measured, kind), sink.filter.max_output_summary_chars).into_owned(),
         error: match status {
-            _ if is_own => None,
+            // The line that is stored was found when the result was.
+            _ if is_own || sink.reads_originals() => None,
             ToolStatus::Ok => trouble.map(|line| clip(&sink.redact(line), MAX_ERROR_CHARS).into_owned()),
             ToolStatus::Rejected => {
                 Some(clip(first_line(strip_error_tag(&measured.head)), MAX_ERROR_CHARS).into_owned())
@@ -67,11 +71,11 @@ pub(crate) fn tool_outcome(
         exit_code: if is_error { exit_code(&measured) } else { None },
         lines: measured.lines,
         bytes: measured.bytes,
-        // The head was cut before redaction, so its end may contain half a secret and is dropped.
         output: keeps_output.then(|| {
             if sink.reads_originals() {
-                return whole_output(&measured, is_cut);
+                return without_middle(std::mem::take(&mut measured.head));
             }
+            // The head was cut before redaction, so its end may contain half a secret and is dropped.
             measured.head[..measured.head.floor_char_boundary(MAX_OUTPUT_BYTES)].to_owned()
         }),
     }
@@ -148,15 +152,17 @@ fn is_moved_to_background(head: &str) -> bool {
         .any(|start| head.starts_with(start))
 }
 
-/// The whole output; of a very long one start and end, in whole lines, with a note between them.
-fn whole_output(measured: &MeasuredResult, is_cut: bool) -> String {
-    if !is_cut {
-        return measured.head.clone();
+/// A redacted output; of a very long one start and end, in whole lines, with a note between them.
+fn without_middle(output: String) -> String {
+    if output.len() <= SHOWN_HEAD_BYTES + SHOWN_TAIL_BYTES {
+        return output;
     }
-    let head = measured.head.rsplit_once('\n').map_or("", |(whole, _)| whole);
-    let tail = measured.tail.split_once('\n').map_or("", |(_, rest)| rest);
-    let hidden = measured.bytes.saturating_sub((head.len() + tail.len()) as u64);
-    format!("{head}\n[… {} of {} not shown …]\n{tail}", format_bytes(hidden), format_bytes(measured.bytes))
+    let head = &output[..output.floor_char_boundary(SHOWN_HEAD_BYTES)];
+    let tail = &output[output.ceil_char_boundary(output.len() - SHOWN_TAIL_BYTES)..];
+    let head = head.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let tail = tail.split_once('\n').map_or("", |(_, rest)| rest);
+    let hidden = format_bytes((output.len() - head.len() - tail.len()) as u64);
+    format!("{head}\n[… {hidden} of {} not shown …]\n{tail}", format_bytes(output.len() as u64))
 }
 
 /// The known part of a result's text: its head, plus its tail if the head does not include it.

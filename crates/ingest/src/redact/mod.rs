@@ -97,9 +97,15 @@ impl Redactor {
     /// Removes secrets with a known format from a path or the name of a branch. Random parts stay: temporary folders and
     /// generated branches have them, and sessions are matched by these names.
     pub fn redact_name(&self, name: String) -> String {
+        self.redact_id(name, &mut RedactionFindings::default())
+    }
+
+    /// Like [`Redactor::redact_name`], for an id, whose random parts are no secrets either. Adds what was found to
+    /// `found`.
+    pub fn redact_id(&self, id: String, found: &mut RedactionFindings) -> String {
         let mut spans = Vec::new();
-        self.find_by_rules(&name, &mut spans);
-        if spans.is_empty() { name } else { replace_spans(&name, spans, &mut RedactionFindings::default()) }
+        self.find_by_rules(&id, &mut spans);
+        if spans.is_empty() { id } else { replace_spans(&id, spans, found) }
     }
 
     /// One pass over the text; `None` if there was nothing to remove.

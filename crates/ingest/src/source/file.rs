@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Number of bytes hashed at each end of the part that was read.
@@ -73,7 +74,13 @@ pub struct PrefixHashes {
 /// Opens a regular file for reading. Does not follow a symbolic link at the path and never blocks on a pipe.
 pub fn open(path: &Path) -> io::Result<(File, FileStamp)> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        Some(code) if code == Errno::LOOP.raw_os_error() => {
+            io::Error::other("it is a link, and links are not followed")
+        }
+        _ => error,
+    })?;
     let data = file.metadata()?;
     if !data.is_file() {
         return Err(io::Error::other("not a regular file"));

@@ -14,6 +14,8 @@ const MIN_WINDOW: usize = 16 << 10;
 const LONG_LINE: usize = 16 << 20;
 /// In a truncated line, strings longer than this are cut.
 const MAX_STRING: usize = 256 << 10;
+/// What such a string loses of its end if it has only one line: a secret that was cut would not be recognized.
+const MAX_CUT_SECRET: usize = 4 << 10;
 /// A line that is longer than this after truncation is skipped.
 const MAX_TRUNCATED_LINE: usize = 8 << 20;
 
@@ -28,6 +30,8 @@ pub struct TranscriptLines<R> {
     line: u64,
     done: bool,
     truncated: Vec<u8>,
+    /// A longer line is an error.
+    max_line: u64,
 }
 
 /// One line of a transcript.
@@ -81,7 +85,13 @@ impl<R: Read> TranscriptLines<R> {
             line: lines,
             done: false,
             truncated: Vec::new(),
+            max_line: u64::MAX,
         }
+    }
+
+    /// Gives up at a line that is longer, for a caller who waits.
+    pub(crate) fn with_max_line(self, max_line: u64) -> Self {
+        Self { max_line, ..self }
     }
 
     /// What the lines are read from.
@@ -161,6 +171,10 @@ impl<R: Read> TranscriptLines<R> {
             if newline.is_some() {
                 break true;
             }
+            if length > self.max_line {
+                let message = format!("line {} is longer than {} MB", self.line + 1, self.max_line >> 20);
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            }
             if self.done || !self.fill()? {
                 break false;
             }
@@ -183,7 +197,8 @@ impl<R: Read> TranscriptLines<R> {
     }
 }
 
-/// Copies JSON while cutting long strings; never cuts inside a character or an escape sequence.
+/// Copies JSON while cutting long strings; never cuts inside a character or an escape sequence. A string that is cut
+/// ends with a whole line.
 struct JsonTruncator {
     kept: Vec<u8>,
     in_text: bool,
@@ -191,12 +206,15 @@ struct JsonTruncator {
     escape: u8,
     text_length: usize,
     cutting: bool,
+    /// Where the string is cut if it has no line break, and after its last line.
+    cut_at: usize,
+    line_end: Option<usize>,
 }
 
 impl JsonTruncator {
     fn new(mut kept: Vec<u8>) -> Self {
         kept.clear();
-        Self { kept, in_text: false, escape: 0, text_length: 0, cutting: false }
+        Self { kept, in_text: false, escape: 0, text_length: 0, cutting: false, cut_at: 0, line_end: None }
     }
 
     fn add(&mut self, bytes: &[u8]) {
@@ -209,11 +227,16 @@ impl JsonTruncator {
         if !self.in_text {
             self.in_text = byte == b'"';
             self.text_length = 0;
+            self.line_end = None;
             return self.keep(byte);
         }
         let is_continuation = byte & 0xC0 == 0x80;
-        if self.escape == 0 && !is_continuation && self.text_length >= MAX_STRING {
-            self.cutting = true;
+        if self.escape == 0 && !is_continuation && !self.cutting {
+            self.find_cut();
+        }
+        if self.escape == 5 && byte == b'n' {
+            // Before the backslash.
+            self.line_end = (!self.cutting).then(|| self.kept.len().saturating_sub(1)).or(self.line_end);
         }
         if self.escape > 0 {
             self.escape = if self.escape == 5 && byte != b'u' { 0 } else { self.escape - 1 };
@@ -226,6 +249,16 @@ impl JsonTruncator {
         self.text_length += 1;
         if !self.cutting {
             self.keep(byte);
+        }
+    }
+
+    /// Notes where the string can be cut, and cuts it once it is too long.
+    fn find_cut(&mut self) {
+        if self.text_length <= MAX_STRING - MAX_CUT_SECRET {
+            self.cut_at = self.kept.len();
+        } else if self.text_length >= MAX_STRING {
+            self.cutting = true;
+            self.kept.truncate(self.line_end.unwrap_or(self.cut_at));
         }
     }
 
@@ -293,6 +326,28 @@ mod tests {
         let next = lines.next_line().unwrap().unwrap();
         assert_eq!((next.bytes, next.location.offset, next.location.line), (&b"{\"c\":1}"[..], end, 2));
         assert!(lines.window.len() <= WINDOW * 2);
+    }
+
+    #[test]
+    fn a_cut_string_ends_with_a_whole_line() {
+        let cut = |text: &str| {
+            let line = format!("{{\"a\":\"{text}\",\"b\":\"{}\"}}\n", "y".repeat(LONG_LINE));
+            let mut lines = TranscriptLines::new(line.as_bytes(), 0, 0, u64::MAX - 1);
+            let value: serde_json::Value = serde_json::from_slice(lines.next_line().unwrap().unwrap().bytes).unwrap();
+            (value["a"].as_str().unwrap().to_owned(), value["b"].as_str().unwrap().len())
+        };
+        let secret = format!("first\\\\n\\n{}half a secret{}", "x".repeat(MAX_STRING - 25), "x".repeat(999));
+        assert_eq!(cut(&secret).0, "first\\n");
+        assert_eq!(cut("short").1, MAX_STRING - MAX_CUT_SECRET);
+        let wide = "é".repeat(MAX_STRING);
+        assert!(wide.starts_with(&cut(&wide).0));
+    }
+
+    #[test]
+    fn a_line_over_the_limit_of_a_caller_is_an_error() {
+        let lines = TranscriptLines::new(io::repeat(0), 0, 0, u64::MAX - 1);
+        let error = lines.with_max_line(32 << 20).next_line().unwrap_err();
+        assert_eq!(error.to_string(), "line 1 is longer than 32 MB");
     }
 
     #[test]

@@ -161,6 +161,15 @@ impl TranscriptReader {
 }
 
 impl TranscriptRecords<'_> {
+    /// Gives up at a line that is longer.
+    pub(crate) fn with_max_line(self, max_line: u64) -> Self {
+        match self {
+            TranscriptRecords::Lines(lines) => TranscriptRecords::Lines(lines.with_max_line(max_line)),
+            // Other records have a limit of their own.
+            TranscriptRecords::Stored(records) => TranscriptRecords::Stored(records),
+        }
+    }
+
     /// The next record, or `None` at the end.
     pub fn next_line(&mut self) -> io::Result<Option<TranscriptLine<'_>>> {
         match self {

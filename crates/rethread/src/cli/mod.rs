@@ -213,8 +213,8 @@ pub(crate) enum Command {
     Handoff(HandoffArgs),
     /// Write sessions to a file.
     ///
-    /// Without REF, all sessions of this project. The format jsonl holds everything that Rethread stores of them, for
-    /// `rethread import` on another machine; md and html are to be read. Secrets are removed once more, and the number of
+    /// Without REF, all sessions of this project. The format jsonl is for `rethread import` on another machine; md and
+    /// html are for reading, with diffs and folded output while the transcripts exist. Secrets are removed once more, and the number of
     /// those found is printed. The file is readable only by you.
     #[command(
         after_long_help = "Examples:\n  rethread export --output sessions.jsonl\n  rethread export 'flaky parser' --format html --output parser.html\n  rethread export --search 'connection pool' --format md"
@@ -224,7 +224,7 @@ pub(crate) enum Command {
     ///
     /// Adds what is not there yet: importing a file again changes nothing, and a later sync of the same transcripts adds
     /// nothing twice. Forgotten sessions stay out. Episodes, facts and the search index are derived again. A damaged
-    /// line is reported with its number and costs only itself; the exit code is then 1.
+    /// line is reported with its number and costs only itself; the exit code is then 1. With --dry-run nothing is stored.
     #[command(
         after_long_help = "Examples:\n  rethread import sessions.jsonl\n  ssh desk rethread export --all-projects | rethread import -"
     )]

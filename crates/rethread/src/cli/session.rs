@@ -31,7 +31,7 @@ pub(crate) enum SessionCommand {
     Note(SessionTextArgs),
     /// Pin a session.
     ///
-    /// Pinned sessions come first on the board of the web UI, which can also show only them.
+    /// Pinned sessions come first on the board of the web UI, which can also show only them, like `sessions --pinned`.
     #[command(after_long_help = "Examples:\n  rethread session pin discounts")]
     Pin(SessionRefArgs),
     /// Remove the pin of a session.
@@ -39,7 +39,7 @@ pub(crate) enum SessionCommand {
     Unpin(SessionRefArgs),
     /// Add tags to a session, or remove them.
     ///
-    /// Tags are yours: agents and models do not see or change them. The web UI filters by them.
+    /// Tags are yours: agents and models do not see or change them. The web UI and `sessions --tag` filter by them.
     #[command(
         after_long_help = "Examples:\n  rethread session tag discounts release 'needs review'\n  rethread session tag discounts --remove release"
     )]

@@ -30,6 +30,12 @@ pub(crate) struct SessionsArgs {
     /// List only sessions active since WHEN: a date, RFC 3339, 7d, 12h, "yesterday", "last week"
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
+    /// List only sessions with this tag; repeat it for sessions with all of them
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// List only pinned sessions
+    #[arg(long)]
+    pub(crate) pinned: bool,
     /// Sort by recent, name (A to Z), or largest prompts, errors, tokens, cost or duration
     #[arg(long, value_enum, default_value_t, value_name = "ORDER", hide_possible_values = true)]
     pub(crate) sort: SessionOrder,

@@ -61,6 +61,9 @@ pub(crate) struct ImportArgs {
     /// File written by `rethread export`; `-` is standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
+    /// Show what would be imported; store nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) json: JsonArgs,
 }

@@ -7,7 +7,7 @@ use rethread_model::SessionId;
 
 use super::{CommandContext, Exit, no_sessions, scope};
 use crate::cli::transfer::{ExportArgs, ExportFormat};
-use crate::export::{ExportFile, export_sessions};
+use crate::export::{NamedExport, export_sessions};
 use crate::failure::{Failure, FailureKind};
 use crate::render::{count, redaction_summary};
 
@@ -17,7 +17,7 @@ const MAX_HITS: usize = 1000;
 /// Where an export goes.
 enum ExportTarget {
     Stdout,
-    File(ExportFile),
+    File(NamedExport),
 }
 
 pub(crate) fn run(context: &CommandContext, args: &ExportArgs) -> Result<Exit, Failure> {
@@ -53,6 +53,9 @@ fn chosen_sessions(context: &CommandContext, engine: &Engine, args: &ExportArgs)
     if let Some(query) = &args.search {
         let request = SearchRequest { text: query.clone(), scope, limit: MAX_HITS, ..SearchRequest::default() };
         let hits = engine.search().run(&request)?.hits;
+        if hits.len() == MAX_HITS {
+            context.printer.warn(&format!("only the sessions of the first {MAX_HITS} hits are exported"));
+        }
         ids.extend(hits.iter().map(|found| found.hit.session.id));
         if ids.is_empty() {
             context.printer.note_line("No session matches the search.");
@@ -84,7 +87,7 @@ impl ExportTarget {
     fn new(context: &CommandContext, args: &ExportArgs) -> Result<Self, Failure> {
         match &args.output {
             Some(path) if path != Path::new("-") => {
-                Ok(Self::File(ExportFile::create(context.environment.cwd.join(path))?))
+                Ok(Self::File(NamedExport::open(&context.environment.cwd.join(path))?))
             }
             _ if context.printer.is_read() && args.format != ExportFormat::Md => {
                 let hint = format!("add --output sessions.{}", args.format.extension());
@@ -104,6 +107,6 @@ impl ExportTarget {
     /// Gives the file its name. Returns where it is, as the end of a sentence.
     fn finish(self) -> Result<String, Failure> {
         let ExportTarget::File(file) = self else { return Ok(String::new()) };
-        Ok(format!(" to {}", file.replace()?.display()))
+        Ok(format!(" to {}", file.finish()?.display()))
     }
 }

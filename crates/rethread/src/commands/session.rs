@@ -61,18 +61,33 @@ fn note(context: &CommandContext, args: &SessionTextArgs) -> Result<Exit, Failur
 fn set_pinned(context: &CommandContext, args: &SessionRefArgs, pinned: bool) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let session = described(&engine, args);
-    engine.lifecycle().set_pinned(&args.reference, pinned)?;
-    Ok(confirm(context, &if pinned { format!("Pinned {session}.") } else { format!("{session} is no longer pinned.") }))
+    let is_changed = engine.lifecycle().set_pinned(&args.reference, pinned)?;
+    Ok(confirm(
+        context,
+        &match (pinned, is_changed) {
+            (true, true) => format!("Pinned {session}."),
+            (true, false) => format!("{session} is pinned already."),
+            (false, true) => format!("{session} is no longer pinned."),
+            (false, false) => format!("{session} is not pinned."),
+        },
+    ))
 }
 
 fn tag(context: &CommandContext, args: &SessionTagArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let session = described(&engine, &args.session);
     let (add, remove): (&[String], &[String]) = if args.remove { (&[], &args.tags) } else { (&args.tags, &[]) };
-    engine.lifecycle().change_tags(&args.session.reference, add, remove)?;
-    let tags = args.tags.iter().map(|tag| format!("{tag:?}")).collect::<Vec<_>>().join(", ");
-    let done = if args.remove { format!("Removed {tags} from") } else { format!("Added {tags} to") };
-    Ok(confirm(context, &format!("{done} {session}.")))
+    let changed = engine.lifecycle().change_tags(&args.session.reference, add, remove)?;
+    let quoted = |tags: &[String]| tags.iter().map(|tag| format!("{tag:?}")).collect::<Vec<_>>().join(", ");
+    Ok(confirm(
+        context,
+        &match (quoted(&changed.added), quoted(&changed.removed)) {
+            (added, _) if !added.is_empty() => format!("Added {added} to {session}."),
+            (_, removed) if !removed.is_empty() => format!("Removed {removed} from {session}."),
+            _ if args.remove => format!("{session} has no such tag."),
+            _ => format!("{session} has these tags already."),
+        },
+    ))
 }
 
 fn pause(context: &CommandContext, args: &SessionRefArgs) -> Result<Exit, Failure> {

@@ -27,6 +27,8 @@ pub(crate) fn run(context: &CommandContext, args: &SessionsArgs) -> Result<Exit,
         include_empty: args.include_empty,
         include_children: args.children,
         since: args.since.clone(),
+        only_pinned: args.pinned,
+        tags: args.tags.clone(),
         // Another order needs all of them first.
         limit: args.limit.filter(|_| is_by_time),
     };

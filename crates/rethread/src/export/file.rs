@@ -1,6 +1,6 @@
 //! A file of an export, which gets its name only once it is complete.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -24,12 +24,53 @@ pub(crate) struct ExportFile {
     draft: BufWriter<NamedTempFile>,
 }
 
+/// Where an export goes that a user named.
+#[derive(Debug)]
+pub(crate) enum NamedExport {
+    /// A file, which is replaced once the export is complete.
+    File(ExportFile),
+    /// A pipe or a device, which nothing can replace.
+    Stream(PathBuf, BufWriter<File>),
+}
+
+impl NamedExport {
+    /// Opens what a path leads to. Links are followed.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let path = link_target(path);
+        match std::fs::metadata(&path) {
+            Ok(found) if found.is_dir() => {
+                let failure = Failure::new(FailureKind::Usage, format!("{} is a directory", path.display()));
+                Err(failure.hint("name a file in it"))
+            }
+            Ok(found) if !found.is_file() => {
+                let file = OpenOptions::new().write(true).open(&path).map_err(|cause| failure(&path, &cause))?;
+                Ok(Self::Stream(path, BufWriter::new(file)))
+            }
+            _ => Ok(Self::File(ExportFile::create(path)?)),
+        }
+    }
+
+    pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
+        match self {
+            NamedExport::File(file) => file.write(text),
+            NamedExport::Stream(_, stream) => Ok(stream.write_all(text.as_bytes())?),
+        }
+    }
+
+    /// Ends the export. Returns where it is.
+    pub(crate) fn finish(self) -> Result<PathBuf, Failure> {
+        match self {
+            NamedExport::File(file) => file.replace(),
+            NamedExport::Stream(path, mut stream) => stream.flush().map(|()| path).map_err(Failure::from),
+        }
+    }
+}
+
 impl ExportFile {
     pub(crate) fn create(path: PathBuf) -> Result<Self, Failure> {
         let folder = path.parent().unwrap_or(Path::new("/"));
-        let draft = NamedTempFile::new_in(folder).map_err(|cause| {
-            Failure::new(FailureKind::Output, format!("cannot write to {}: {cause}", folder.display()))
-        })?;
+        // The kind alone: the text of the error has the name of the draft.
+        let draft = NamedTempFile::new_in(folder).map_err(|cause| failure(&path, &cause.kind()))?;
         Ok(Self { path, draft: BufWriter::new(draft) })
     }
 
@@ -38,9 +79,10 @@ impl ExportFile {
     }
 
     /// Gives the file its name, and replaces a file that has it.
-    pub(crate) fn replace(self) -> Result<PathBuf, Failure> {
+    fn replace(self) -> Result<PathBuf, Failure> {
         let Self { path, draft } = self;
-        finish(draft)?.persist(&path).map_err(PersistError::into).and_then(|file: File| file.sync_all())?;
+        let replaced = finish(draft)?.persist(&path).map_err(PersistError::into).and_then(|file: File| file.sync_all());
+        replaced.map_err(|cause: io::Error| failure(&path, &cause))?;
         Ok(path)
     }
 
@@ -61,6 +103,16 @@ impl ExportFile {
         }
         Err(Failure::new(FailureKind::Output, format!("{} exists in {MAX_NAMES} versions", path.display())))
     }
+}
+
+fn failure(path: &Path, cause: &impl std::fmt::Display) -> Failure {
+    Failure::new(FailureKind::Output, format!("cannot write {}: {cause}", path.display()))
+}
+
+/// The path that a link leads to, also if there is no file yet.
+fn link_target(path: &Path) -> PathBuf {
+    let target = || Some(path.parent()?.join(std::fs::read_link(path).ok()?));
+    path.canonicalize().ok().or_else(target).unwrap_or_else(|| path.to_path_buf())
 }
 
 fn finish(draft: BufWriter<NamedTempFile>) -> Result<NamedTempFile, Failure> {
@@ -107,6 +159,46 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
         written(&path, "three").replace().unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "three");
+    }
+
+    fn export_to(path: &Path, text: &str) {
+        let mut export = NamedExport::open(path).unwrap();
+        export.write(text).unwrap();
+        export.finish().unwrap();
+    }
+
+    #[test]
+    fn a_link_is_followed_and_a_folder_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("target"), "before").unwrap();
+        std::os::unix::fs::symlink("target", at("link")).unwrap();
+        std::os::unix::fs::symlink("new", at("dangling")).unwrap();
+        export_to(&at("link"), "one");
+        export_to(&at("dangling"), "two");
+        assert_eq!(std::fs::read_to_string(at("target")).unwrap(), "one");
+        assert_eq!(std::fs::read_to_string(at("new")).unwrap(), "two");
+        assert!(at("link").is_symlink() && at("dangling").is_symlink());
+        let refused = NamedExport::open(folder.path()).unwrap_err().source.to_string();
+        assert!(refused.ends_with(" is a directory"), "{refused}");
+        let refused = NamedExport::open(&at("none/file")).unwrap_err().source.to_string();
+        assert!(refused.contains("none/file: ") && !refused.contains(".tmp"), "{refused}");
+    }
+
+    #[test]
+    fn a_pipe_is_written_to() {
+        use std::os::unix::fs::FileTypeExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read_to_string(pipe).unwrap()
+        });
+        export_to(&pipe, "lines");
+        assert_eq!(reader.join().unwrap(), "lines");
+        assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
     }
 
     #[test]

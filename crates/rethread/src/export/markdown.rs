@@ -1,21 +1,26 @@
-//! Sessions as Markdown. Prompts are quoted, so that their text cannot be taken for a heading of ours.
+//! Sessions as Markdown. Prompts are quoted and texts of agents contained, so that nothing of them can be taken for a
+//! part of ours.
 
 use std::fmt::Write as _;
 
 use jiff::tz::TimeZone;
-use rethread_engine::SessionLog;
+use rethread_engine::FileDiff;
 use rethread_model::{Entry, EntryKind};
 
-use super::{ExportedPart, author, facts, outcome, parts, title};
-use crate::render::{local_time, relative_path, sanitize, sanitize_line};
+use super::contained::{contained_markdown, plain_line};
+use super::{ExportedLog, ExportedPart, author, facts, fenced, outcome, parts, title};
+use crate::render::{
+    MAX_ROW_CHARS, SHOWN_DIFF_ROWS, about_diff, code_line, count, local_time, relative_path, sanitize, sanitize_line,
+};
 
 /// All sessions, one after the other.
-pub(crate) fn markdown_document(logs: &[SessionLog], zone: &TimeZone) -> String {
+pub(super) fn markdown_document(logs: &[ExportedLog], zone: &TimeZone) -> String {
     let documents: Vec<String> = logs.iter().map(|log| document(log, zone)).collect();
     documents.join("\n---\n\n")
 }
 
-fn document(log: &SessionLog, zone: &TimeZone) -> String {
+fn document(exported: &ExportedLog, zone: &TimeZone) -> String {
+    let log = &exported.log;
     let mut out = format!("# {}\n\n", escape(&title(log)));
     for (label, text) in facts(log, zone) {
         // Writing to a string cannot fail.
@@ -25,7 +30,7 @@ fn document(log: &SessionLog, zone: &TimeZone) -> String {
         out.push('\n');
         match part {
             ExportedPart::Message(entry) => message(&mut out, entry, zone),
-            ExportedPart::Calls(calls) => calls.iter().for_each(|entry| call(&mut out, log, entry)),
+            ExportedPart::Calls(calls) => calls.iter().for_each(|entry| call(&mut out, exported, entry)),
         }
     }
     out
@@ -38,19 +43,58 @@ fn message(out: &mut String, entry: &Entry, zone: &TimeZone) {
     let _ = writeln!(out, "{level} {}{time}\n", author(entry.kind));
     match entry.kind {
         EntryKind::AssistantText | EntryKind::Summary | EntryKind::Recap => {
-            let _ = writeln!(out, "{text}");
+            let _ = writeln!(out, "{}", contained_markdown(&text));
         }
         _ => text.lines().for_each(|line| {
-            let _ = writeln!(out, "{}", format!("> {line}").trim_end());
+            let _ = writeln!(out, "{}", format!("> {}", plain_line(line)).trim_end());
         }),
     }
 }
 
-fn call(out: &mut String, log: &SessionLog, entry: &Entry) {
-    let Some(tool) = &entry.tool else { return };
-    let target = relative_path(&tool.target, &log.listed.session);
+/// A call on one line, with what it changed or returned below it.
+fn call(out: &mut String, exported: &ExportedLog, entry: &Entry) {
+    let (Some(tool), session) = (&entry.tool, &exported.log.listed.session) else { return };
+    let target = relative_path(&tool.target, session);
     let what = sanitize_line(&format!("{} {target}", tool.name));
     let _ = writeln!(out, "- {} {}", code_span(what.trim_end()), escape(&outcome(tool.outcome.as_ref())));
+    let Some((call, output)) = exported.originals.call(entry) else { return };
+    for change in &call.changes {
+        let path = relative_path(&change.path, session);
+        let moved = change.moved_to.as_deref().map_or_else(String::new, |path| format!(" → {path}"));
+        let about = about_diff(change.kind).trim();
+        let heading = format!("  {} {about}", code_span(&sanitize_line(&format!("{path}{moved}"))));
+        let _ = writeln!(out, "\n{}", heading.trim_end());
+        block(out, &diff_lines(change), "diff");
+    }
+    let is_failed = tool.outcome.as_ref().is_none_or(|outcome| outcome.status.is_error());
+    if !output.head.is_empty() && (call.changes.is_empty() || is_failed) {
+        block(out, &output.shown_lines(), "");
+    }
+}
+
+fn diff_lines(change: &FileDiff) -> Vec<String> {
+    let rows = change.hunks.iter().enumerate().flat_map(|(at, hunk)| {
+        let gap = (at > 0).then(|| "⋮".to_owned());
+        gap.into_iter()
+            .chain(hunk.rows.iter().map(|row| row.sign.mark().to_owned() + &code_line(&row.text, MAX_ROW_CHARS)))
+    });
+    let mut lines: Vec<String> = rows.collect();
+    let hidden = lines.len().saturating_sub(SHOWN_DIFF_ROWS) as u64 + change.cut_lines;
+    lines.truncate(SHOWN_DIFF_ROWS);
+    lines.extend((hidden > 0).then(|| format!("⋮ {} more", count(hidden, "line"))));
+    lines
+}
+
+/// A code block that belongs to the item of a list.
+fn block(out: &mut String, lines: &[String], language: &str) {
+    if lines.is_empty() {
+        return;
+    }
+    out.push('\n');
+    for line in fenced(&lines.join("\n"), language).lines() {
+        let _ = writeln!(out, "  {line}");
+    }
+    out.push('\n');
 }
 
 /// A code span, fenced by more backticks than it has.

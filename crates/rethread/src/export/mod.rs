@@ -1,5 +1,6 @@
 //! Sessions as documents to read: Markdown, or one HTML file that needs nothing else.
 
+mod contained;
 mod file;
 mod html;
 mod markdown;
@@ -9,20 +10,33 @@ use jiff::tz::TimeZone;
 use rethread_engine::SessionLog;
 use rethread_model::{Entry, EntryKind, ToolOutcome, ToolStatus};
 
-use crate::render::{count, sanitize_line, session_label, time_range};
+use crate::render::{LogOriginals, count, sanitize_line, session_label, time_range};
 
 use html::html_document;
 use markdown::markdown_document;
 
-pub(crate) use file::{ExportFile, export_file_name};
+pub(crate) use file::{ExportFile, NamedExport, export_file_name};
 pub(crate) use sessions::export_sessions;
+
+/// A session with what its transcript has about its calls, as far as that still exists.
+struct ExportedLog {
+    log: SessionLog,
+    originals: LogOriginals,
+}
+
+/// A code block, fenced by more backticks than it has.
+fn fenced(text: &str, language: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat((longest + 1).max(3));
+    format!("{fence}{language}\n{text}\n{fence}")
+}
 
 /// Who wrote an entry, as a heading.
 const fn author(kind: EntryKind) -> &'static str {
     match kind {
         EntryKind::Prompt => "Prompt",
         EntryKind::Task => "Task",
-        EntryKind::Answer => "Answer of the user",
+        EntryKind::Answer => "User answer",
         EntryKind::Failure => "Failure",
         EntryKind::Summary => "Summary",
         EntryKind::AssistantText | EntryKind::Call => "Agent",
@@ -33,7 +47,7 @@ const fn author(kind: EntryKind) -> &'static str {
         EntryKind::Note => "Note",
         EntryKind::Notice => "Notice",
         EntryKind::Interruption => "Interruption",
-        EntryKind::Injected => "Added text",
+        EntryKind::Injected => "Injected text",
     }
 }
 

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
 use rethread_engine::{Engine, SessionLog};
-use rethread_model::SessionId;
+use rethread_model::{Entry, SessionId};
 
-use super::{html_document, markdown_document};
+use super::{ExportedLog, html_document, markdown_document};
 use crate::cli::transfer::ExportFormat;
 use crate::failure::Failure;
+use crate::render::LogOriginals;
 
 /// What was exported.
 #[derive(Debug, Default)]
@@ -33,18 +34,26 @@ pub(crate) fn export_sessions(
         ExportFormat::Md => markdown_document,
         ExportFormat::Html => html_document,
     };
-    let mut logs: Vec<SessionLog> = Vec::with_capacity(ids.len());
+    let mut logs: Vec<ExportedLog> = Vec::with_capacity(ids.len());
     let mut redactions = BTreeMap::new();
     for id in ids {
         let readable = engine.transfer().readable(&id.to_string())?;
         for (kind, count) in readable.redactions {
             *redactions.entry(kind).or_insert(0) += count;
         }
-        logs.push(readable.log);
+        logs.push(with_originals(engine, readable.log)?);
     }
     write(&render(&logs, zone))?;
     let redactions = redactions.into_iter().collect();
     Ok(ExportSummary { sessions: logs.len() as u64, left_out: Vec::new(), redactions })
+}
+
+/// Reads what the transcripts have about the calls of a session.
+fn with_originals(engine: &Engine, log: SessionLog) -> Result<ExportedLog, Failure> {
+    let calls: Vec<Entry> = log.entries.iter().filter(|entry| entry.tool.is_some()).cloned().collect();
+    let mut originals = LogOriginals::default();
+    engine.sessions().originals(&log.listed.session, &calls, &mut |entry, found| originals.add(entry, found))?;
+    Ok(ExportedLog { log, originals })
 }
 
 fn export_lines(

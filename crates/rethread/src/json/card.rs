@@ -43,6 +43,10 @@ struct CardSessionJson<'a> {
     project: Option<&'a str>,
     cwd: Option<&'a str>,
     transcript: Option<&'a str>,
+    /// Whether the user pinned it.
+    pinned: bool,
+    /// The user's tags.
+    tags: &'a [String],
 }
 
 /// The result of asking a model for a card.
@@ -92,6 +96,8 @@ impl<'a> CardJson<'a> {
                 project: session.project.as_deref(),
                 cwd: session.cwd.as_deref(),
                 transcript: session.transcript.as_deref(),
+                pinned: card.is_pinned,
+                tags: &card.user_tags,
             },
             name: &fields.name,
             description: &fields.description,

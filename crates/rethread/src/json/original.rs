@@ -42,7 +42,7 @@ pub(crate) struct OriginalJson<'a> {
 /// Why there is no original.
 #[derive(Serialize, JsonSchema)]
 struct OriginalProblemJson {
-    /// gone, changed, unreadable, excluded, other-machine or too-large.
+    /// gone, changed, unreadable, excluded, forgotten, other-machine or too-large.
     code: &'static str,
     message: String,
 }

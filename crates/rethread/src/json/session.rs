@@ -57,6 +57,10 @@ pub(super) struct SessionJson<'a> {
     #[schemars(with = "Option<TimestampJson>")]
     last_activity_at: Option<Timestamp>,
     transcript: Option<&'a str>,
+    /// Whether the user pinned it.
+    pinned: bool,
+    /// The user's tags.
+    tags: &'a [String],
     /// Whether it has no content worth listing, such as a lone `/exit`.
     empty: bool,
     prompts: u64,
@@ -99,6 +103,8 @@ impl<'a> SessionJson<'a> {
             started_at: session.started_at,
             last_activity_at: session.last_activity_at,
             transcript: session.transcript.as_deref(),
+            pinned: listed.is_pinned,
+            tags: &listed.tags,
             empty: session.is_empty,
             prompts: counts.prompts,
             messages: counts.messages,

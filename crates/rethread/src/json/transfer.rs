@@ -13,6 +13,8 @@ use super::SCHEMA;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ImportReportJson<'a> {
     schema: u8,
+    /// Whether nothing was stored, because only this report was wanted.
+    dry_run: bool,
     new_sessions: u64,
     /// Sessions that got entries which the store did not have.
     extended_sessions: u64,
@@ -33,13 +35,14 @@ struct ImportProblemJson<'a> {
 }
 
 impl<'a> ImportReportJson<'a> {
-    pub(crate) fn new(report: &'a ImportReport) -> Self {
+    pub(crate) fn new(report: &'a ImportReport, dry_run: bool) -> Self {
         let problem = |problem: &'a rethread_engine::ImportProblem| ImportProblemJson {
             line: problem.line,
             reason: &problem.reason,
         };
         Self {
             schema: SCHEMA,
+            dry_run,
             new_sessions: report.new_sessions,
             extended_sessions: report.extended_sessions,
             known_sessions: report.known_sessions,

@@ -4,6 +4,7 @@ use rethread_engine::{CardPlan, NanoUsd, SessionCard};
 use rethread_model::Timestamp;
 
 use super::format::{age, number};
+use super::sessions::label_marks;
 use super::wrap::wrap;
 use super::{CellAlign, MAX_TEXT_WIDTH, TextPage, Tone, sanitize_line};
 
@@ -31,6 +32,9 @@ pub(crate) fn card(page: &mut TextPage, card: &SessionCard, now: Timestamp) {
         ],
         0,
     );
+    if card.is_pinned || !card.user_tags.is_empty() {
+        page.line(Tone::Plain, label_marks(card.is_pinned, &card.user_tags).trim_start());
+    }
     page.end_line();
     for line in wrap(&sanitize_line(&card.fields.description), width) {
         page.line(Tone::Plain, &line);

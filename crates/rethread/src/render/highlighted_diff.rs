@@ -2,7 +2,7 @@
 
 use rethread_engine::{DiffHunk, DiffSign};
 
-use super::format::count;
+use super::format::number;
 use super::sanitize;
 use super::syntax::{SyntaxKind, SyntaxReader};
 
@@ -49,7 +49,8 @@ pub(crate) fn code_line(line: &str, max_chars: usize) -> String {
         None => line,
         Some((end, _)) => {
             let more = line[end..].chars().count() as u64;
-            format!("{}… ({} more)", &line[..end], count(more, "character"))
+            let noun = if more == 1 { "character" } else { "characters" };
+            format!("{}… ({} more {noun})", &line[..end], number(more))
         }
     }
 }
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut() {
-        assert_eq!(code_line("abcdef", 4), "abcd… (2 characters more)");
+        assert_eq!(code_line("abcdef", 4), "abcd… (2 more characters)");
         assert_eq!(code_line("日本語", 3), "日本語");
     }
 }

@@ -14,11 +14,11 @@ use super::{TextPage, Tone, sanitize_line};
 /// Lines of an output that are shown from its start and from its end.
 const SHOWN_OUTPUT_LINES: usize = 12;
 /// Rows of a file's diff that are shown.
-const SHOWN_DIFF_ROWS: usize = 120;
+pub(crate) const SHOWN_DIFF_ROWS: usize = 120;
 /// Lines of a command or an argument that are shown.
 const SHOWN_ARGUMENT_LINES: usize = 20;
 /// Characters of a line. Longer ones are mostly data.
-const MAX_ROW_CHARS: usize = 400;
+pub(crate) const MAX_ROW_CHARS: usize = 400;
 const INDENT: &str = "    ";
 
 /// A text without its middle.
@@ -31,6 +31,13 @@ pub(crate) struct FoldedText {
 }
 
 impl FoldedText {
+    /// The lines that are shown, with a note in place of the others.
+    pub(crate) fn shown_lines(&self) -> Vec<String> {
+        let line = |line: &String| code_line(line, MAX_ROW_CHARS);
+        let note = (self.hidden > 0).then(|| format!("⋮ {} hidden", count(self.hidden, "line")));
+        self.head.iter().map(line).chain(note).chain(self.tail.iter().map(line)).collect()
+    }
+
     /// Keeps up to `shown` lines from the start and from the end. Nothing is hidden if that would save little.
     pub(crate) fn new(text: &str, shown: usize) -> Self {
         let lines: Vec<&str> = text.trim_end().lines().collect();
@@ -56,7 +63,7 @@ pub(crate) enum CallDetail {
 #[derive(Debug, Default)]
 pub(crate) struct LogOriginals {
     found: HashMap<u64, (OriginalEntry, FoldedText)>,
-    problems: BTreeMap<String, u64>,
+    problems: BTreeMap<&'static str, (OriginalProblem, u64)>,
     /// The entry whose output is shown whole.
     unfolded: Option<u64>,
 }
@@ -68,7 +75,7 @@ impl LogOriginals {
 
     pub(crate) fn add(&mut self, entry: &Entry, original: Result<OriginalEntry, OriginalProblem>) {
         match original {
-            Err(problem) => *self.problems.entry(problem.to_string()).or_default() += 1,
+            Err(problem) => self.problems.entry(problem.as_str()).or_insert((problem, 0)).1 += 1,
             Ok(mut original) => {
                 let shown = if self.unfolded == Some(entry.location.line) { usize::MAX } else { SHOWN_OUTPUT_LINES };
                 let output = original.call.as_mut().and_then(|call| call.output.take());
@@ -89,11 +96,23 @@ impl LogOriginals {
         self.found.get(&entry.seq).is_some_and(|(_, output)| !output.head.is_empty())
     }
 
+    /// What the transcript has about a call, without its output, which is folded.
+    pub(crate) fn call(&self, entry: &Entry) -> Option<(&OriginalCall, &FoldedText)> {
+        let (original, output) = self.found.get(&entry.seq)?;
+        original.call.as_ref().filter(|call| !call.hides_secrets).map(|call| (call, output))
+    }
+
     /// Renders why originals are missing.
     pub(crate) fn render_problems(&self, page: &mut TextPage) {
-        for (problem, entries) in &self.problems {
+        for (problem, entries) in self.problems.values() {
+            let is = if *entries == 1 { "is" } else { "are" };
             let entries = counted(*entries, "entry", "entries");
-            page.line(Tone::Warning, &format!("{entries}: {problem}"));
+            page.line(Tone::Warning, &match problem {
+                OriginalProblem::Changed => format!(
+                    "{entries} {is} no longer in the transcript; showing what is stored (if it changed: `rethread sync`)"
+                ),
+                _ => format!("{entries}: {problem}"),
+            });
         }
     }
 

@@ -68,6 +68,12 @@ pub(crate) fn session_label(session: &Session) -> String {
     }
 }
 
+/// The pin and the tags of a session, after its name.
+pub(super) fn label_marks(is_pinned: bool, tags: &[String]) -> String {
+    let pin = is_pinned.then(|| "  ★ pinned".to_owned());
+    pin.into_iter().chain(tags.iter().map(|tag| format!("  #{}", sanitize_line(tag)))).collect()
+}
+
 /// Renders sessions as a table, newest first.
 pub(crate) fn sessions(page: &mut TextPage, sessions: &[ListedSession], now: Timestamp, with_project: bool) {
     sorted_sessions(page, sessions, now, (SessionOrder::Recent, with_project));
@@ -83,8 +89,9 @@ pub(crate) fn sorted_sessions(
     let paths: Vec<&str> = sessions.iter().map(|listed| project_path(&listed.session)).collect();
     let row = |(listed, project): (&ListedSession, String)| {
         let project = with_project.then_some(project);
-        let sorted_by = sorted_value(order, &listed.session);
-        SessionTableRow { project, sorted_by, ..SessionTableRow::new(&listed.session, Some(listed.state), now) }
+        let row = SessionTableRow::new(&listed.session, Some(listed.state), now);
+        let name = row.name.clone() + &label_marks(listed.is_pinned, &listed.tags);
+        SessionTableRow { project, name, sorted_by: sorted_value(order, &listed.session), ..row }
     };
     let rows: Vec<SessionTableRow> = sessions.iter().zip(project_names(&paths)).map(row).collect();
     table(page, &rows, "", sorted_heading(order));
@@ -193,7 +200,7 @@ pub(crate) fn picker_lines(page: &mut TextPage, sessions: &[ListedSession], now:
 
 /// Sessions as separated values, with a heading.
 pub(crate) fn session_rows(separator: Separator, sessions: &[ListedSession]) -> String {
-    const HEADING: [&str; 18] = [
+    const HEADING: [&str; 20] = [
         "id",
         "agent",
         "name",
@@ -212,6 +219,8 @@ pub(crate) fn session_rows(separator: Separator, sessions: &[ListedSession]) -> 
         "cost_usd",
         "alias",
         "duration_seconds",
+        "pinned",
+        "tags",
     ];
     let row = |listed: &ListedSession| {
         let session = &listed.session;
@@ -225,6 +234,7 @@ pub(crate) fn session_rows(separator: Separator, sessions: &[ListedSession]) -> 
         cells.extend(numbers.into_iter().chain([session.tokens.total()]).map(|number| number.to_string()));
         cells.push(session.cost_usd.map_or_else(String::new, |cost| cost.to_string()));
         cells.extend([text(&session.alias), (duration_millis(session) / 1000).to_string()]);
+        cells.extend([if listed.is_pinned { "yes" } else { "" }.to_owned(), listed.tags.join(",")]);
         cells
     };
     let heading = HEADING.map(str::to_owned).to_vec();

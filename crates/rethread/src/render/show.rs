@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::format::{count, local_time, time_range};
 use super::original::{CallDetail, LogOriginals};
 use super::sanitize::sanitize;
-use super::sessions::session_label;
+use super::sessions::{label_marks, session_label};
 use super::text_page::truncate_to_width;
 use super::wrap::wrap;
 use super::{MAX_TEXT_WIDTH, TextPage, Tone, sanitize_line};
@@ -76,6 +76,9 @@ fn header(page: &mut TextPage, log: &SessionLog, reader: &LogView<'_>) {
     ];
     page.row(&what, 0);
     page.row(&[(Tone::Dim, session.id.to_string()), (Tone::Dim, session.external_id.clone())], 0);
+    if log.listed.is_pinned || !log.listed.tags.is_empty() {
+        page.line(Tone::Plain, label_marks(log.listed.is_pinned, &log.listed.tags).trim_start());
+    }
     if let Some(parent) = &log.parent {
         let relation = if session.kind == SessionKind::Child { "started by" } else { "forked from" };
         let name = sanitize_line(&session_label(parent));

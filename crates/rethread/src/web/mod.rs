@@ -38,6 +38,7 @@ use layout::WebPage;
 pub(crate) use markdown::markdown;
 use viewer::Viewer;
 
+pub(crate) use session::file_diff;
 pub(crate) use status_pages::{error_as_page, link_expired_page, member_sign_in_page, signed_in_page};
 
 /// All pages and static files.

@@ -13,6 +13,7 @@ mod errors;
 mod events;
 mod facts;
 mod forget;
+mod hostile_imports;
 mod install;
 mod install_files;
 mod install_hosts;

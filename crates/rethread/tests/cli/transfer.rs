@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Output;
 
 use crate::transcripts::{CLAUDE, OTHER, home_with_agents, new_home, read_home};
-use rethread_testing::TestHome;
+use rethread_testing::{TestHome, TranscriptBuilder};
 use serde_json::{Value, json};
 
 const ALL: [&str; 4] = ["sessions", "--all-projects", "--include-empty", "--children"];
@@ -218,8 +218,36 @@ fn documents_to_read_hold_the_conversation_and_no_markup_of_it() {
     assert!(!html.contains("<script") && !html.contains("<img") && !html.contains('\u{1b}'), "{html}");
     assert!(html.contains("default-src 'none'") && html.contains("light-dark("));
     let markdown = home.run_ok(&["export", CLAUDE, "--format", "md"]);
-    assert!(markdown.contains("> <script>alert(1)</script>") && markdown.contains("**done**"), "{markdown}");
+    assert!(
+        markdown.contains("> \\<script>alert(1)\\</script>") && markdown.contains("&lt;img src=x> **done**"),
+        "{markdown}"
+    );
     assert!(!markdown.contains('\u{1b}'), "{markdown}");
+}
+
+#[test]
+fn documents_to_read_have_diffs_and_folded_output_while_the_transcript_exists() {
+    let home = new_home();
+    let path = format!(".claude/projects/-p/{CLAUDE}.jsonl");
+    let lines: Vec<String> = (0..90).map(|number| format!("line {number} <b>")).collect();
+    let edit = json!({"file_path": "/app/a.ts", "old_string": "max: 5", "new_string": "max: 20"});
+    let transcript = TranscriptBuilder::new(CLAUDE)
+        .user("raise it")
+        .tool_call("toolu_01", "Edit", &edit)
+        .tool_result("toolu_01", "done", false)
+        .command("make", &lines.join("\n"), false);
+    home.write(&path, transcript.build());
+    home.run_ok(&["sync"]);
+    let export = |format: &str| home.run_ok(&["export", CLAUDE, "--format", format]);
+    let markdown = export("md");
+    assert!(markdown.contains("  ```diff\n  -max: 5\n  +max: 20\n  ```\n"), "{markdown}");
+    assert!(markdown.contains("  ```\n  line 0 <b>\n") && markdown.contains("  ⋮ 66 lines hidden\n"), "{markdown}");
+    assert!(markdown.contains("  line 89 <b>\n  ```\n") && !markdown.contains("line 40"), "{markdown}");
+    let html = export("html");
+    assert!(html.contains("class=\"removed\"") && html.contains("line 89 &lt;b&gt;"), "{html}");
+    assert!(html.contains("66 lines hidden") && !html.contains("line 40"));
+    std::fs::remove_file(home.path(&path)).unwrap();
+    assert!(!export("md").contains("max: 20\n") && export("html").contains("Edit"));
 }
 
 #[test]
@@ -228,7 +256,7 @@ fn sessions_of_a_search_are_exported_and_a_terminal_is_spared() {
     let output = home.run(&["export", "--search", "\"last line\"", "--all-projects"]);
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     assert!(text.contains(CLAUDE) && !text.contains("pi-0001-coupons"), "{}", stderr(&output));
-    assert!(stderr(&output).contains("No further secrets were found."), "{}", stderr(&output));
+    assert!(stderr(&output).contains("No secrets were left to remove."), "{}", stderr(&output));
     let (code, screen) = home.run_in_terminal(&["export", "--all-projects"], "");
     assert_eq!(code, Some(2));
     assert!(screen.contains("hint: add --output sessions.jsonl"), "{screen}");

@@ -27,7 +27,7 @@ pub use tombstones::EntryContent;
 use tombstones::KnownTombstones;
 
 /// Our number of a session, counted from 1 in the order in which sessions were first read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionNumber(pub(crate) i64);
 
 impl SessionNumber {
@@ -465,12 +465,13 @@ impl<'s> Batch<'s> {
             let is_undated = row.text("id")? == id_at(Timestamp::default())?;
             is_undated.then(|| id_at(started)).transpose()
         })?;
-        match dated.flatten() {
-            Some(id) => {
-                self.sql.run("UPDATE session SET id = ?3 WHERE space = ?1 AND number = ?2", values![number, id])
-            }
-            None => Ok(()),
+        let Some(id) = dated.flatten() else { return Ok(()) };
+        let taken = "SELECT 1 FROM session WHERE space = ?1 AND id = ?2";
+        if self.sql.exists(taken, values![id])? {
+            // By a session that was imported under a wrong id: one is as good as the other.
+            return Ok(());
         }
+        self.sql.run("UPDATE session SET id = ?3 WHERE space = ?1 AND number = ?2", values![number, id])
     }
 
     /// Reports to readers of the feed that the session's episodes were cleared.

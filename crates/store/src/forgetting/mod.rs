@@ -6,7 +6,7 @@ mod text_matcher;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use rethread_model::{Agent, Session, SessionId, Timestamp};
+use rethread_model::{Agent, NativeKey, Session, SessionId, Timestamp};
 
 use crate::lifecycle::BY_EXTERNAL_ID;
 use crate::sql::{OwnedValue, SqlValue, values};
@@ -151,6 +151,11 @@ impl ReadStore {
     pub fn is_forgotten(&self, key: SessionKey<'_>) -> Result<bool, StoreError> {
         let sql = format!("SELECT 1 FROM forgotten_session WHERE {BY_EXTERNAL_ID}");
         self.sql.exists(&sql, values![key.agent, key.external_id])
+    }
+
+    /// Whether something with this key was forgotten.
+    pub fn is_key_forgotten(&self, key: NativeKey) -> Result<bool, StoreError> {
+        self.sql.exists("SELECT 1 FROM forgotten_key WHERE space = ?1 AND key = ?2", values![key])
     }
 
     /// All forgotten sessions, by agent and external id.

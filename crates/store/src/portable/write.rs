@@ -11,6 +11,9 @@ use crate::batch::{KnownRow, insert_sql};
 use crate::sql::{Column, SqlValue, values};
 use crate::{Batch, EntryContent, SessionKey, SessionNumber, StoreError};
 
+/// Counts, sizes, tokens and costs of one row stay far below.
+const MAX_COUNT: i64 = 1 << 44;
+
 /// A session that is being imported.
 #[derive(Debug)]
 pub struct SessionImport {
@@ -81,7 +84,11 @@ impl Batch<'_> {
         match (table, key) {
             ("session", _) => self.import_session_row(session, row),
             ("entry", _) => self.import_entry(session, row),
-            (_, PortableKey::ExternalId) if !session.is_new => Ok(Ok(false)),
+            // A session of before the import keeps its own.
+            (_, PortableKey::ExternalId) if !session.is_new && session.number.0 <= session.last_known => Ok(Ok(false)),
+            ("card", _) if !is_whole_card(row) => {
+                Ok(Err("a card needs model, created_at, updated_at and leaf_id".to_owned()))
+            }
             (_, PortableKey::ExternalId) => {
                 let (agent, external_id) = (session.agent, session.external_id.clone());
                 let keys =
@@ -179,9 +186,11 @@ impl Batch<'_> {
         }
         for name in ["id", "alias"] {
             let Some(text) = row.get(name).and_then(Value::as_str) else { continue };
-            let is_id = name != "id" || text.parse::<SessionId>().is_ok();
+            // Another id might be the one that a transcript gets later.
+            let is_own = |id: SessionId| id.is_derived_from(session.agent, &session.external_id);
+            let is_possible = name != "id" || text.parse().is_ok_and(is_own);
             let sql = format!("SELECT 1 FROM session WHERE space = ?1 AND {name} = ?2 AND number <> ?3");
-            if !is_id || self.sql.exists(&sql, values![text, session.number])? {
+            if !is_possible || self.sql.exists(&sql, values![text, session.number])? {
                 row.remove(name);
             }
         }
@@ -211,12 +220,17 @@ impl Batch<'_> {
             return Ok(Ok(false));
         }
         let owner = [("session", SqlValue::Int(session.number.0))];
+        let is_known = "SELECT 1 FROM entry WHERE space = ?1 AND session = ?2 AND native_key = ?3";
         if session.is_new {
             session.entries += 1;
-            return self.insert_portable("entry", &owner, row);
+            let mut inserted = self.insert_portable("entry", &owner, row)?;
+            if inserted == Ok(false) && !self.sql.exists(is_known, values![session.number, key])? {
+                inserted = Err(format!("another entry has the seq {seq}"));
+            }
+            session.has_gap |= inserted.is_err();
+            return Ok(inserted);
         }
-        let sql = "SELECT 1 FROM entry WHERE space = ?1 AND session = ?2 AND native_key = ?3";
-        let is_known = self.sql.exists(sql, values![session.number, key])?;
+        let is_known = self.sql.exists(is_known, values![session.number, key])?;
         self.begin_set_aside(session.number, None)?;
         // Known entries too: they say where the others belong.
         let inserted = self.insert_portable("set_aside_entry", &owner, row)?;
@@ -274,7 +288,7 @@ impl Batch<'_> {
                 ("TEXT", Value::String(text)) => Some(SqlValue::Text(text)),
                 ("TEXT", _) => None,
                 _ if name.starts_with("is_") => integer(value).map(|flag| SqlValue::Bool(flag != 0)),
-                _ => integer(value).map(SqlValue::Int),
+                _ => integer(value).filter(|number| is_possible(name, *number)).map(SqlValue::Int),
             };
             match typed {
                 Some(typed) => columns.push((name.as_str(), typed)),
@@ -282,6 +296,22 @@ impl Batch<'_> {
             }
         }
         Ok(Ok(columns))
+    }
+}
+
+/// Whether a card has what its readers need together: all of it, or nothing yet.
+fn is_whole_card(row: &PortableColumns) -> bool {
+    let has = |name: &&str| row.get(*name).is_some_and(|value| !value.is_null());
+    !has(&"fields") || ["model", "created_at", "updated_at", "leaf_id"].iter().all(has)
+}
+
+/// Whether a column can have a number: sums and differences of such numbers are numbers.
+fn is_possible(column: &str, number: i64) -> bool {
+    match column {
+        _ if column.ends_with("_key") || column == "checksum" => true,
+        "exit_code" => i32::try_from(number).is_ok(),
+        _ if column == "at" || column.ends_with("_at") => Timestamp::from_millis(number).is_plausible(),
+        _ => (0..=MAX_COUNT).contains(&number),
     }
 }
 

@@ -97,7 +97,6 @@ fn list(app: &ServerState, params: SessionListParams) -> ApiResult {
     let SessionListParams { state, agent, project, include_empty, children: include_children, limit, offset } = params;
     let (limit, offset) = (limit.get(), offset.map_or(0, |BoundedNumber(offset)| offset as usize));
     let request = SessionListRequest {
-        since: None,
         scope: scope(project.as_ref()),
         agent: agent.map(|ChoiceParam(agent)| agent),
         state: state.map(|ChoiceParam(state)| state),
@@ -105,6 +104,7 @@ fn list(app: &ServerState, params: SessionListParams) -> ApiResult {
         include_children,
         // One extra row shows whether there are more.
         limit: Some((offset + limit + 1) as u64),
+        ..SessionListRequest::default()
     };
     let mut found: Vec<_> = app.engine.conversations().list(&request)?.into_iter().skip(offset).collect();
     let more = found.len() > limit;

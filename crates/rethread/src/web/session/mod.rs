@@ -10,6 +10,7 @@ mod rail;
 mod sidebar;
 
 use maud::{Markup, html};
+pub(crate) use original::file_diff;
 pub(super) use original::page as original_page;
 use rethread_engine::{EntryRange, EpisodePrompt, SessionPage, SessionPageRequest};
 use rethread_model::{Session, SessionId, SessionKind, SessionState};

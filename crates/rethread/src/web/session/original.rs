@@ -147,7 +147,7 @@ fn text_block(text: &str) -> Markup {
     }
 }
 
-fn file_diff(change: &FileDiff, is_failed: bool, session: &Session) -> Markup {
+pub(crate) fn file_diff(change: &FileDiff, is_failed: bool, session: &Session) -> Markup {
     let (added, removed) = change.counts();
     let rows: usize = change.hunks.iter().map(|hunk| hunk.rows.len()).sum();
     let hidden = rows.saturating_sub(MAX_DIFF_ROWS) as u64 + change.cut_lines;
