@@ -207,7 +207,7 @@ pub enum EngineError {
         /// What that server published about itself: URL and process id.
         server_info: Option<serde_json::Value>,
     },
-    /// The server was told to stop and still runs.
+    /// The server was asked to stop and still runs.
     #[error("the server{} did not stop", server_description(Some(server_info)))]
     ServerNotStopped {
         /// What that server published about itself: URL and process id.

@@ -365,7 +365,7 @@ fn find_key(name: &str) -> Result<&'static SettingKey, ConfigError> {
     SETTING_KEYS.iter().find(|key| key.name == name).ok_or_else(|| ConfigError::UnknownKey(name.to_owned()))
 }
 
-/// Whether a text is a configuration in which every section is one of ours, as far as its names tell.
+/// Whether a text is a configuration in which every section is one of ours, judged by its name.
 pub(crate) fn has_only_known_sections(text: &str) -> bool {
     let is_section = |name: &str| SETTING_KEYS.iter().any(|key| key.section_and_field().0 == name);
     text.parse::<toml_edit::DocumentMut>().is_ok_and(|document| document.iter().all(|(name, _)| is_section(name)))

@@ -44,7 +44,7 @@ pub(super) fn is_own_folder(place: &[&str]) -> bool {
     }
 }
 
-/// Whether a file at this place is one that we wrote. `path` is where to look into it, if the name does not tell.
+/// Whether a file at this place is one that we wrote. `path` is where to look into it, if the name does not decide it.
 pub(super) fn is_own_file(place: &[&str], path: &Path) -> bool {
     let Some((name, folder)) = place.split_last() else { return false };
     if name.starts_with('.') && name.ends_with(TEMPORARY_SUFFIX) {
