@@ -28,10 +28,40 @@ pub fn truncate_at_word(text: &str, max_chars: usize) -> String {
     format!("{}…", text[..whole].trim_end_matches(|c: char| c.is_whitespace() || ",;:-–(".contains(c)))
 }
 
-/// Quotes a word for a shell, if it needs quotes.
+/// Quotes a word for sh, bash, zsh and fish, if it needs quotes.
 pub fn quote_for_shell(word: &str) -> String {
-    let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if is_plain_word(word, "-_./") {
+        return word.to_owned();
+    }
+    let mut quoted = String::from("'");
+    for c in word.chars() {
+        match c {
+            '\'' => quoted.push_str(r"'\''"),
+            // Fish knows `\'` and `\\` between quotes.
+            '\\' => quoted.push_str(r"'\\'"),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "'"
+}
+
+/// Quotes a word for PowerShell, if it needs quotes. Typographic quotes also end a text there.
+pub fn quote_for_powershell(word: &str) -> String {
+    if is_plain_word(word, "-_") {
+        return word.to_owned();
+    }
+    let mut quoted = String::from("'");
+    for c in word.chars() {
+        if matches!(c, '\'' | '\u{2018}'..='\u{201b}') {
+            quoted.push(c);
+        }
+        quoted.push(c);
+    }
+    quoted + "'"
+}
+
+fn is_plain_word(word: &str, marks: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
 }
 
 /// A number with its noun: `counted(2, "entry", "entries")` is `2 entries`.
@@ -99,7 +129,15 @@ mod tests {
     fn words_with_special_characters_are_quoted_for_a_shell() {
         assert_eq!(quote_for_shell("/home/me/app"), "/home/me/app");
         assert_eq!(quote_for_shell("it's $(touch x)"), "'it'\\''s $(touch x)'");
+        assert_eq!(quote_for_shell(r"a\'; b"), r"'a'\\''\''; b'");
         assert_eq!(quote_for_shell(""), "''");
+    }
+
+    #[test]
+    fn no_quotation_mark_ends_a_word_for_powershell() {
+        assert_eq!(quote_for_powershell("--session"), "--session");
+        assert_eq!(quote_for_powershell("-v.1"), "'-v.1'");
+        assert_eq!(quote_for_powershell("it's \u{2019}; $(b)"), "'it''s \u{2019}\u{2019}; $(b)'");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The command of an agent that continues a session, or starts a new one with a handoff note. Starts nothing itself.
 
 use rethread_ingest::agents::format_of;
-use rethread_model::{Agent, Session, SessionKind, is_unsafe_to_display, quote_for_shell};
+use rethread_model::{Agent, Session, SessionKind, is_unsafe_to_display, quote_for_powershell, quote_for_shell};
 use rethread_recall::handoff_prompt;
 
 use crate::{EngineError, HandoffReport, SessionService};
@@ -50,6 +50,13 @@ impl AgentCommand {
         let go = self.directory.as_deref().map_or_else(String::new, |path| format!("cd {} && ", quote_for_shell(path)));
         go + &words.join(" ")
     }
+
+    /// The same for PowerShell.
+    pub fn powershell_line(&self) -> String {
+        let words: Vec<String> = self.words.iter().map(|word| quote_for_powershell(word)).collect();
+        let go = |path| format!("Set-Location -LiteralPath {} && ", quote_for_powershell(path));
+        self.directory.as_deref().map_or_else(String::new, go) + &words.join(" ")
+    }
 }
 
 impl SessionService<'_> {
@@ -93,5 +100,6 @@ mod tests {
         let words = vec!["pi".to_owned(), "it's\n$HOME".to_owned()];
         let command = AgentCommand { agent: Agent::Pi, directory: Some("/a b".to_owned()), words };
         assert_eq!(command.shell_line(), "cd '/a b' && pi 'it'\\''s\n$HOME'");
+        assert_eq!(command.powershell_line(), "Set-Location -LiteralPath '/a b' && pi 'it''s\n$HOME'");
     }
 }

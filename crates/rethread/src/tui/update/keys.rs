@@ -5,7 +5,7 @@ use rethread_model::Entry;
 
 use super::{list, open_help, overlay, preview};
 use crate::cli::tui::PrintedChoice;
-use crate::render::{Tone, resume_command};
+use crate::render::{Tone, powershell_resume_command, resume_command};
 use crate::tui::effect::{TuiEffect, TuiExit};
 use crate::tui::filters::FilterKind;
 use crate::tui::menu::{Menu, MenuAction};
@@ -292,10 +292,15 @@ fn say(state: &mut TuiState, text: &str) -> Vec<TuiEffect> {
 /// Enter: prints the choice, or shows the command that resumes the session.
 fn choose(state: &mut TuiState) -> Vec<TuiEffect> {
     let Some(session) = selected_session(state) else { return Vec::new() };
-    let command = resume_command(&session);
+    let command = match state.options.print {
+        Some(PrintedChoice::PowerShell) => powershell_resume_command(&session),
+        _ => resume_command(&session),
+    };
     match (state.options.print, command) {
         (Some(PrintedChoice::Id), _) => vec![TuiEffect::Leave(TuiExit::Print(session.id.to_string()))],
-        (Some(PrintedChoice::Command), Some(command)) => vec![TuiEffect::Leave(TuiExit::Print(command))],
+        (Some(PrintedChoice::Command | PrintedChoice::PowerShell), Some(command)) => {
+            vec![TuiEffect::Leave(TuiExit::Print(command))]
+        }
         (None, Some(command)) => {
             state.overlay = Some(Overlay::Resume(Box::new(session), command));
             Vec::new()
