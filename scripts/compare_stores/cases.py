@@ -10,7 +10,8 @@ ERRORS = ["error[E0308]: mismatched types", "ENOENT: no such file or directory",
 FILES = ["package.json", "README.md", "src/index.ts", "main.go", "Cargo.toml", "PACKAGE.JSON", "100%_sure.zz", "nowhere.zz"]
 QUESTIONS = ["why was this decided?", "how was the error fixed?", "what changed package.json?", "where did the last session stop?", "what do I prefer?"]
 # These have no --json, so their text is compared.
-WITHOUT_JSON = {"session name", "session alias", "session task", "session note", "session pause", "session end", "thread export", "config show"}
+WITHOUT_JSON = {"session name", "session alias", "session task", "session note", "session pause", "session end", "thread export", "config show",
+                "export"}
 TIMES = ["30d", "2026-03", "2026-08-16T14:00"]
 
 
@@ -52,6 +53,7 @@ def all_cases(sessions, threads):
                   ["sync", "--dry-run"], ["config", "show"], ["admin", "member", "list"], ["admin", "token", "list"], ["admin", "audit"],
                   ["admin", "retention"]):
         yield words, ""
+    yield ["export", "--all-projects", "--output", "-"], ""
     for session in sessions:
         yield from of_session(session)
     for thread in threads:

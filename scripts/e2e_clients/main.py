@@ -2,7 +2,7 @@
 import argparse, contextlib, fnmatch, json, shutil, subprocess, tempfile
 from pathlib import Path
 
-from . import claude_scenes, codex_scenes, fault_scenes, host_scenes, live_scenes, matrix_scenes, pi_scenes, project_scenes, reading_scenes, terminal_scenes, visibility_scenes
+from . import claude_scenes, codex_scenes, fault_scenes, host_scenes, live_scenes, matrix_scenes, pi_scenes, project_scenes, reading_scenes, resume_scenes, terminal_scenes, visibility_scenes
 from .agents import Claude, Codex, Pi, Rethread
 from .checks import Failed, step
 from .clients import ALL, CodexClient, OpenCodeClient
@@ -23,6 +23,7 @@ HOOKS = {
 # Groups that read what clients write. They use the second edition of the fake model, which calls several tools for one prompt.
 READING = {
     **{f"read-{client.name}": lambda all, client=client: reading_scenes.run(all.client(client), all.rethread) for client in ALL},
+    **{f"resume-{client.name}": lambda all, client=client: resume_scenes.run(all.client(client), all.rethread) for client in ALL if client.prompt_sign},
     "live": lambda all: live_scenes.run(all.claude(), all.pi(), all.client(CodexClient), all.client(OpenCodeClient), all.rethread),
     "visibility": lambda all: visibility_scenes.run(all.installed_clients(), all.rethread),
 }

@@ -42,6 +42,16 @@ class Terminal:
         time.sleep(0.6)
         self.press("Enter")
 
+    def type_slowly(self, text):
+        """Types a line and sends it once it is on the screen. Some agents lose what is typed right after their start."""
+        print(f"  > {text}", flush=True)
+        for _ in range(5):
+            self.tmux("send-keys", "-t", "main", "-l", text)
+            time.sleep(1.5)
+            if text in self.screen(0):
+                break
+        self.press("Enter")
+
     def press(self, key):
         self.tmux("send-keys", "-t", "main", key)
         time.sleep(0.5)
@@ -64,6 +74,10 @@ class Terminal:
             show(screen[max(0, found.start() - 200):found.end() + 800])
         hold(f"no error on the screen{': ' + found.group() if found else ''}", not found)
         hold("the agent is still running", "EXIT-CODE" not in screen)
+
+    def process_id(self):
+        """The shell in which the program was started."""
+        return int(self.tmux("display-message", "-p", "-t", "main", "#{pane_pid}"))
 
     def exit_code(self, seconds=PATIENCE):
         """Waits for the end of the program."""

@@ -35,7 +35,7 @@ pub use name::{DerivedName, MAX_NAME_CHARS, NameSource, clean_title, fallback_na
 pub use session::{Session, SessionCounts, SessionKind, SessionState, Tokens};
 pub use text::{
     clip, counted, estimate_byte_tokens, estimate_text_tokens, first_line, is_unsafe_to_display, one_line,
-    quote_for_shell, relative_path, truncate_at_word,
+    quote_for_powershell, quote_for_shell, relative_path, truncate_at_word,
 };
 pub use time::{InvalidTimestamp, Timestamp};
 pub use tool::{ToolKind, ToolOutcome, ToolStatus, ToolUse};

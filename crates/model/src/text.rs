@@ -28,21 +28,40 @@ pub fn truncate_at_word(text: &str, max_chars: usize) -> String {
     format!("{}…", text[..whole].trim_end_matches(|c: char| c.is_whitespace() || ",;:-–(".contains(c)))
 }
 
-/// Quotes a word for a shell, if it needs quotes. sh, bash, zsh and fish read the same word: a backslash stays outside of
-/// the quotes, because fish takes it as an escape in them. The result must not be changed any more, only printed.
+/// Quotes a word for sh, bash, zsh and fish, if it needs quotes. The result must not be changed any more, only printed.
 pub fn quote_for_shell(word: &str) -> String {
-    let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-    if is_plain {
+    if is_plain_word(word, "-_./") {
         return word.to_owned();
     }
-    let mut out = String::from("'");
+    let mut quoted = String::from("'");
     for c in word.chars() {
         match c {
-            '\\' | '\'' => out.extend(["'\\", c.encode_utf8(&mut [0; 4]), "'"]),
-            c => out.push(c),
+            '\'' => quoted.push_str(r"'\''"),
+            // Fish knows `\'` and `\\` between quotes.
+            '\\' => quoted.push_str(r"'\\'"),
+            c => quoted.push(c),
         }
     }
-    out + "'"
+    quoted + "'"
+}
+
+/// Quotes a word for PowerShell, if it needs quotes. Typographic quotes also end a text there.
+pub fn quote_for_powershell(word: &str) -> String {
+    if is_plain_word(word, "-_") {
+        return word.to_owned();
+    }
+    let mut quoted = String::from("'");
+    for c in word.chars() {
+        if matches!(c, '\'' | '\u{2018}'..='\u{201b}') {
+            quoted.push(c);
+        }
+        quoted.push(c);
+    }
+    quoted + "'"
+}
+
+fn is_plain_word(word: &str, marks: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
 }
 
 /// A number with its noun: `counted(2, "entry", "entries")` is `2 entries`.
@@ -110,8 +129,16 @@ mod tests {
     fn words_with_special_characters_are_quoted_for_a_shell() {
         assert_eq!(quote_for_shell("/home/me/app"), "/home/me/app");
         assert_eq!(quote_for_shell("it's $(touch x)"), "'it'\\''s $(touch x)'");
+        assert_eq!(quote_for_shell(r"a\'; b"), r"'a'\\''\''; b'");
         assert_eq!(quote_for_shell(""), "''");
         assert_eq!(quote_for_shell(r"a\'; touch x #"), r"'a'\\''\''; touch x #'");
+    }
+
+    #[test]
+    fn no_quotation_mark_ends_a_word_for_powershell() {
+        assert_eq!(quote_for_powershell("--session"), "--session");
+        assert_eq!(quote_for_powershell("-v.1"), "'-v.1'");
+        assert_eq!(quote_for_powershell("it's \u{2019}; $(b)"), "'it''s \u{2019}\u{2019}; $(b)'");
     }
 
     #[test]

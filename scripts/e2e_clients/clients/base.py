@@ -56,6 +56,12 @@ class Client:
     branch = None
     # What the fake model says of each answer, or None if the client does not store it. Chat and Responses count reasoning as part of the output.
     usage = {"input": 1000, "output": 56, "cacheRead": 234, "cacheWrite": 0}
+    # What its terminal interface shows when it takes a prompt, a regular expression.
+    prompt_sign = None
+    # What its terminal interface may ask before that, and the key that answers.
+    question = None
+    # Whether its command line can start the terminal interface with a first prompt.
+    takes_first_prompt = True
 
     def __init__(self, programs, home, model):
         self.programs, self.home, self.model, self.project = programs, home, model, home / "project"
@@ -75,6 +81,9 @@ class Client:
 
     def set_up(self):
         """Writes its settings."""
+
+    def prepare_terminal(self):
+        """Answers the questions that its terminal interface asks first, and chooses the model for it."""
 
     def steps(self):
         """The calls of the first prompt, in order."""

@@ -1,5 +1,5 @@
 """Claude Code, which is tested further with its hooks."""
-import dataclasses
+import dataclasses, json
 
 from .base import FAILING, TASK, Client, Step
 
@@ -12,10 +12,17 @@ class ClaudeClient(Client):
     api, package, installer, model_name, branch = "/messages", "claude", "setup.sh", "claude-sonnet-4-5", "main"
     usage = {"input": 1000, "output": 56, "cacheRead": 234, "cacheWrite": 20}
     names_sessions = True
+    prompt_sign = "shortcuts"
 
     def variables(self):
         return {"ANTHROPIC_API_KEY": "sk-ant-fake", "ANTHROPIC_BASE_URL": self.url, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
                 "DISABLE_AUTOUPDATER": "1"}
+
+    def prepare_terminal(self):
+        file = self.home / ".claude.json"
+        known = json.loads(file.read_text()) if file.exists() else {}
+        self.write(".claude.json", {**known, "hasCompletedOnboarding": True, "theme": "dark", "projects": {str(self.project): {"hasTrustDialogAccepted": True}},
+                                    "customApiKeyResponses": {"approved": ["sk-ant-fake"]}})
 
     def reading(self, name):
         return Step("Read", {"file_path": self.file(name)}, self.file(name))

@@ -8,7 +8,7 @@ from ..terminal import Terminal
 
 class ClineClient(Client):
     name, agent, label, program, package = "cline", "cline", "Cline", "cline/node_modules/.bin/cline", "cline"
-    branch = "main"
+    branch, prompt_sign, question = "main", "Ask anything", ("any other key to close", "Escape")
 
     def set_up(self):
         self.run(["auth", "-p", "openai-compatible", "-k", "x", "-m", MODEL, "-b", f"{self.url}/v1"], answers=False)

@@ -11,6 +11,7 @@ class CodexClient(Client):
     name, agent, label, program = "codex", "codex", "Codex", "codex/node_modules/.bin/codex"
     branch, edited_files = "main", 2
     api, package, installer = "/responses", "codex", "setup.sh"
+    prompt_sign = "for shortcuts"
 
     def variables(self):
         return {"FAKE_KEY": "x"}
@@ -19,6 +20,10 @@ class CodexClient(Client):
         self.write(".codex/config.toml", "\n".join([
             'model_provider = "fake"', f'model = "{MODEL}"', 'sandbox_mode = "danger-full-access"', 'approval_policy = "never"',
             "[model_providers.fake]", 'name = "fake"', 'wire_api = "responses"', 'env_key = "FAKE_KEY"', f'base_url = "{self.url}/v1"', ""]))
+
+    def prepare_terminal(self):
+        with open(self.home / ".codex/config.toml", "a") as config:
+            config.write(f'[projects."{self.project}"]\ntrust_level = "trusted"\n')
 
     def patch(self, name, old, new):
         return f"apply_patch <<'PATCH'\n*** Begin Patch\n*** Update File: {name}\n@@\n-{old}\n+{new}\n*** End Patch\nPATCH"

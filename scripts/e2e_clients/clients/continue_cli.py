@@ -6,6 +6,7 @@ from .base import MODEL, Client, Step
 
 class ContinueClient(Client):
     name, agent, label, program, package = "continue", "continue", "Continue", "continue/node_modules/.bin/cn", "continue"
+    prompt_sign = "Ask anything"
 
     def set_up(self):
         self.write(".continue/config.yaml", f"""name: fake
@@ -20,6 +21,9 @@ models:
     roles: [chat]
     capabilities: [tool_use]
 """)
+
+    def prepare_terminal(self):
+        self.write(".continue/.onboarding_complete", "")
 
     def steps(self):
         notes, missing = self.file("notes.txt"), self.file("missing.txt")

@@ -6,7 +6,7 @@ from .base import FAILING, MODEL, TASK, Client, Step, by_age
 
 class CopilotClient(Client):
     name, agent, label, program, package = "copilot", "copilot", "Copilot CLI", "copilot/node_modules/.bin/copilot", "copilot"
-    branch = "main"
+    branch, prompt_sign, question = "main", r"\? help", ("Do you trust the files", "Enter")
 
     def variables(self):
         return {"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": f"{self.url}/v1", "COPILOT_PROVIDER_API_KEY": "x", "COPILOT_MODEL": MODEL,

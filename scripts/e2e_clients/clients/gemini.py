@@ -7,6 +7,7 @@ from .base import FAILING, TASK, Client, Step, by_age
 class GeminiClient(Client):
     name, agent, label, program = "gemini", "gemini", "Gemini CLI", "gemini/node_modules/.bin/gemini"
     api, package, installer, model_name = "enerateContent", "gemini", "setup.sh", "gemini-2.5-flash"
+    prompt_sign = "Type your message"
     usage = {"input": 1000, "output": 63, "cacheRead": 234, "cacheWrite": 0}
 
     def variables(self):

@@ -7,6 +7,7 @@ from .base import FAILING, MODEL, TASK, Client, Step, ids_in
 class HermesClient(Client):
     name, agent, label, program, package = "hermes", "hermes", "Hermes", "hermes/bin/hermes", "hermes"
     is_private = True
+    prompt_sign, takes_first_prompt = f"⚕ {MODEL}", False
 
     def set_up(self):
         self.write(".hermes/config.yaml", f"model: {{default: {MODEL}, provider: custom, base_url: '{self.url}/v1', api_key: x}}\n")

@@ -6,6 +6,7 @@ from .base import FAILING, MODEL, TASK, Client, Step
 
 class KimiClient(Client):
     name, agent, label, program, package = "kimi", "kimi", "Kimi Code", "kimi/node_modules/.bin/kimi", "kimi"
+    prompt_sign, question, takes_first_prompt = "context: ", ("Trust this folder", "Enter"), False
 
     def set_up(self):
         self.write(".kimi-code/config.toml", "\n".join([

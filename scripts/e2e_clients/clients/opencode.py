@@ -7,6 +7,7 @@ from .base import FAILING, MODEL, TASK, Client, Step, ids_in
 class OpenCodeClient(Client):
     name, agent, label, program = "opencode", "opencode", "OpenCode", "opencode/node_modules/.bin/opencode"
     package, installer = "opencode", "setup.sh"
+    prompt_sign = "ctrl.p commands"
     # Dollars for a million tokens.
     price = {"input": 1, "output": 2, "cache_read": 0.5}
 

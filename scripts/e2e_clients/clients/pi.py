@@ -11,6 +11,7 @@ class PiClient(Client):
     api, package, installer = "/messages", "pi", "setup.sh"
     usage = {"input": 1000, "output": 56, "cacheRead": 234, "cacheWrite": 20}
     names_sessions = True
+    prompt_sign = MODEL
 
     def variables(self):
         return {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}
@@ -18,6 +19,9 @@ class PiClient(Client):
     def set_up(self):
         provider = {"baseUrl": self.url, "api": "anthropic-messages", "apiKey": "x", "models": [{"id": MODEL}]}
         self.write(".pi/agent/models.json", {"providers": {"fake": provider}})
+
+    def prepare_terminal(self):
+        self.write(".pi/agent/settings.json", {"defaultProvider": "fake", "defaultModel": MODEL})
 
     def reading(self, name):
         return Step("read", {"path": self.file(name)}, self.file(name))

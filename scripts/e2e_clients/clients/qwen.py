@@ -6,7 +6,7 @@ from .base import FAILING, MODEL, TASK, Client, Step, by_age
 
 class QwenClient(Client):
     name, agent, label, program, package = "qwen", "qwen", "Qwen Code", "qwen/node_modules/.bin/qwen", "qwen"
-    branch = "main"
+    branch, prompt_sign = "main", "Type your message"
 
     def variables(self):
         return {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_MODEL": MODEL}

@@ -1,7 +1,7 @@
 //! The command of an agent that continues a session, or starts a new one with a handoff note. Starts nothing itself.
 
 use rethread_ingest::agents::format_of;
-use rethread_model::{Agent, Session, SessionKind, is_unsafe_to_display, quote_for_shell};
+use rethread_model::{Agent, Session, SessionKind, is_unsafe_to_display, quote_for_powershell, quote_for_shell};
 use rethread_recall::handoff_prompt;
 
 use crate::{EngineError, HandoffReport, SessionService};
@@ -64,6 +64,13 @@ impl AgentCommand {
             format!("cd {} && ", quote_for_shell(&format!("{here}{path}")))
         });
         go + &words.join(" ")
+    }
+
+    /// The same for PowerShell.
+    pub fn powershell_line(&self) -> String {
+        let words: Vec<String> = self.words.iter().map(|word| quote_for_powershell(word)).collect();
+        let go = |path| format!("Set-Location -LiteralPath {} && ", quote_for_powershell(path));
+        self.directory.as_deref().map_or_else(String::new, go) + &words.join(" ")
     }
 }
 
@@ -182,7 +189,8 @@ mod tests {
         let words = vec!["pi".to_owned(), "it's\n$HOME".to_owned()];
         let command = AgentCommand { agent: Agent::Pi, directory: Some("/a b".to_owned()), words };
         assert_eq!(command.shell_line(), "cd '/a b' && pi 'it'\\''s\n$HOME'");
+        assert_eq!(command.powershell_line(), "Set-Location -LiteralPath '/a b' && pi 'it''s\n$HOME'");
         let dashed = AgentCommand { directory: Some("-a b".to_owned()), ..command };
-        assert!(dashed.shell_line().starts_with("cd -- '-a b' && pi "));
+        assert!(dashed.shell_line().starts_with("cd './-a b' && pi "));
     }
 }

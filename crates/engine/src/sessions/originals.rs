@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 
 use rethread_ingest::source::TranscriptReader;
 use rethread_ingest::source::exclude::ExcludeRules;
 use rethread_ingest::{OriginalEntry, read_originals};
 use rethread_model::{Agent, Entry, NativeKey, Session, SessionId};
-use rethread_store::{ReadStore, TranscriptNumber, TranscriptRow};
+use rethread_store::{ReadStore, ThreadError, TranscriptNumber, TranscriptRow};
 
+use crate::sync::thread_of_log;
 use crate::{EngineError, ListedSession, SessionService};
 
 /// An entry of a session, as stored and as its transcript has it.
@@ -110,7 +111,7 @@ impl SessionService<'_> {
         else {
             return Ok(());
         };
-        let refused = if self.engine.environment.reads_only_threads {
+        let refused = if self.engine.environment.reads_only_threads && session.agent != Agent::Native {
             Some(OriginalProblem::OtherMachine)
         } else if store.is_key_forgotten(partly_forgotten_key(session))? {
             Some(OriginalProblem::Forgotten)
@@ -172,14 +173,28 @@ impl SessionService<'_> {
         session: &Session,
         excludes: &mut ExcludeRules,
     ) -> Result<TranscriptReader, OriginalProblem> {
-        let path = Path::new(&row.path);
+        let path = self.transcript_path(row)?;
         let is_read = row.agent == Agent::Native || self.engine.sync().agents_to_read(None).contains(&row.agent);
-        if !is_read || excludes.is_excluded(path, session.cwd.as_deref()) {
+        if !is_read || excludes.is_excluded(&path, session.cwd.as_deref()) {
             return Err(OriginalProblem::Excluded);
         }
-        TranscriptReader::open(row.agent, path).map_err(|error| match error.kind() {
+        TranscriptReader::open(row.agent, &path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => OriginalProblem::Gone,
             _ => OriginalProblem::Unreadable(error.to_string()),
+        })
+    }
+
+    /// Where a transcript is. Of a thread in a database it is a copy of its log, which is brought up to date first.
+    fn transcript_path(self, row: &TranscriptRow) -> Result<PathBuf, OriginalProblem> {
+        let path = PathBuf::from(&row.path);
+        let threads = self.engine.thread_store();
+        if row.agent != Agent::Native || !threads.is_in_database() {
+            return Ok(path);
+        }
+        let thread = thread_of_log(&path).ok_or(OriginalProblem::Gone)?;
+        threads.log_file(thread).map_err(|error| match error {
+            ThreadError::Missing { .. } | ThreadError::Deleted { .. } => OriginalProblem::Gone,
+            error => OriginalProblem::Unreadable(error.to_string()),
         })
     }
 }

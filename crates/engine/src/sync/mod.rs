@@ -23,7 +23,7 @@ use crate::{CarryOverReport, EmbeddingReport, EngineError, EnrichmentEstimate, I
 pub(crate) use aliases::save_aliases;
 use kept_entries::restore_sessions;
 pub(crate) use kept_entries::{restore_all_set_aside, restore_set_aside};
-pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, fingerprint, read_position};
+pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, fingerprint, read_position, thread_of_log};
 pub(crate) use session_writer::reread_kind;
 use shared_files::remember_settled;
 pub use sync_if_small::UnsyncedContent;

@@ -147,7 +147,7 @@ impl SyncPlan {
     /// The threads with new records.
     pub(crate) fn thread_ids(&self) -> impl Iterator<Item = ThreadId> {
         let own = self.jobs.iter().filter(|job| job.agent == Agent::Native);
-        own.filter_map(|job| job.path.parent()?.file_name()?.to_str()?.parse().ok())
+        own.filter_map(|job| thread_of_log(&job.path))
     }
 
     /// Exactly these files, even if they have not grown: data stored beside a file, such as a thread's name, may have
@@ -332,12 +332,16 @@ fn known_job(found: TranscriptFile, row: TranscriptRow) -> TranscriptJob {
 /// store it once.
 fn stored_path<'f>(engine: &Engine, found: &'f TranscriptFile) -> Cow<'f, str> {
     if found.agent == Agent::Native && engine.thread_store().is_in_database() {
-        let thread = found.path.parent().and_then(Path::file_name).and_then(|name| name.to_str()?.parse().ok());
-        if let Some(thread) = thread {
+        if let Some(thread) = thread_of_log(&found.path) {
             return Threads::stored_log_path(thread).into();
         }
     }
     found.path.to_string_lossy()
+}
+
+/// The thread whose log has that path, which may be that of a copy or one in the store.
+pub(crate) fn thread_of_log(path: &Path) -> Option<ThreadId> {
+    path.parent()?.file_name()?.to_str()?.parse().ok()
 }
 
 /// Whether another node has read more of a thread in a database than the copy of its log on this node has.

@@ -5,10 +5,11 @@
 use std::fs;
 
 use rethread_engine::{
-    DiffHunk, DiffKind, Engine, EngineError, Environment, FileDiff, ForgetTarget, LogProfile, OriginalCall,
-    OriginalEntry, OriginalProblem, ShowRequest,
+    DiffHunk, DiffKind, Engine, EngineError, Environment, FileDiff, ForgetTarget, LogProfile, NewMessage, NewThread,
+    OriginalCall, OriginalEntry, OriginalProblem, ShowRequest,
 };
 use rethread_model::EntryKind;
+use rethread_model::thread::{ChatRole, ContentBlock};
 use rethread_testing::{TestHome, TranscriptBuilder};
 use serde_json::{Value, json};
 
@@ -258,4 +259,26 @@ fn a_node_of_a_team_reads_no_files() {
     let home = synced(transcript().command("make", "built", false));
     let node = Engine::open(Environment { reads_only_threads: true, ..home.environment() }).unwrap();
     assert_eq!(original_of(&node, EntryKind::Call), Err(OriginalProblem::OtherMachine));
+}
+
+#[test]
+fn a_thread_is_read_from_its_log_also_in_a_database_and_on_a_node() {
+    let home = TestHome::new();
+    let engine = home.engine();
+    let thread = engine.threads().create(&NewThread::default()).unwrap().id;
+    let message = NewMessage {
+        role: ChatRole::User,
+        content: vec![ContentBlock::text("wind the clock")],
+        tool_call_id: None,
+        is_error: false,
+        client_id: None,
+    };
+    engine.threads().open(&thread.to_string()).unwrap().append(message).unwrap();
+    engine.threads().sync(thread).unwrap();
+    let session = engine.sessions().resolve(&thread.to_string()).unwrap().session.id;
+    let node = Engine::open(Environment { reads_only_threads: true, ..home.environment() }).unwrap();
+    for engine in [engine, node] {
+        let original = engine.sessions().original(session, 0).unwrap().original;
+        assert_eq!(original.map(|one| one.text), Ok("wind the clock".to_owned()));
+    }
 }

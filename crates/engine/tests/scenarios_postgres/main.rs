@@ -72,6 +72,8 @@ mod members;
 mod names;
 #[path = "../scenarios/notes.rs"]
 mod notes;
+#[path = "../scenarios/originals.rs"]
+mod originals;
 #[path = "../scenarios/pi_hook.rs"]
 mod pi_hook;
 #[path = "../scenarios/project_sessions.rs"]

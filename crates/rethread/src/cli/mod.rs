@@ -388,7 +388,8 @@ pub(crate) enum Command {
     ///
     /// The key opens the picker of sessions below the prompt and puts the chosen session's resume command on the command
     /// line. Nothing is run until you press Enter. Add it to the configuration of your shell; it includes what
-    /// `rethread completions` prints.
+    /// `rethread completions` prints. PowerShell has to be version 7; its script was read against the
+    /// grammar of PowerShell, and is not run by our tests.
     #[command(
         after_long_help = "Examples:\n  eval \"$(rethread shell zsh)\"                       # ~/.zshrc; the same with bash\n  rethread shell fish | source                        # ~/.config/fish/config.fish\n  rethread shell powershell | Out-String | Invoke-Expression   # $PROFILE"
     )]

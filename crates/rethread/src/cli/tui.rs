@@ -27,6 +27,9 @@ pub(crate) struct TuiArgs {
 pub(crate) enum PrintedChoice {
     /// The agent's own command to resume the session
     Command,
+    /// The same command as PowerShell writes it
+    #[value(name = "powershell")]
+    PowerShell,
     /// The ID of the session
     Id,
 }

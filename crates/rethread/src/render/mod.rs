@@ -64,7 +64,9 @@ pub(crate) use original::{CallDetail, FoldedText, LogOriginals, MAX_ROW_CHARS, S
 pub(crate) use project_names::project_names;
 pub(crate) use redactions::redaction_summary;
 pub(crate) use reduction::reduction_table;
-pub(crate) use resume::{PICKER_ROWS, command_summary, is_named_like, numbered_sessions, resume_command};
+pub(crate) use resume::{
+    PICKER_ROWS, command_summary, is_named_like, numbered_sessions, powershell_resume_command, resume_command,
+};
 pub(crate) use sanitize::sanitize;
 pub(crate) use search::{SearchView, kind_label, search, search_by_session, search_summary, unsynced_transcripts};
 pub(crate) use serve::server_address;

@@ -20,6 +20,11 @@ pub(crate) fn resume_command(session: &Session) -> Option<String> {
     Some(AgentCommand::resume(session)?.shell_line())
 }
 
+/// The same for PowerShell.
+pub(crate) fn powershell_resume_command(session: &Session) -> Option<String> {
+    Some(AgentCommand::resume(session)?.powershell_line())
+}
+
 /// The command line in one line, with long arguments shortened. Only to be read.
 pub(crate) fn command_summary(command: &AgentCommand) -> String {
     let words = command.words.iter().map(|word| truncate_at_word(&one_line(word), ARGUMENT_CHARS)).collect();

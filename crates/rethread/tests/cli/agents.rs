@@ -30,6 +30,13 @@ const STARTABLE_ABOUT: &str = "
 `rethread resume REF --in AGENT` starts another agent there, with the handoff note of the session as its first prompt:
 ";
 
+const COMMANDS_TRIED: &str = "
+Both commands were tried in a terminal, with the real clients and a model on loopback (`scripts/e2e-clients --only
+'resume-*'`), for Claude Code, pi, Cline, Codex, Continue, Copilot CLI, Gemini CLI, Kilo, OpenCode and Qwen Code, and the
+first one for Hermes and Kimi Code. gptme was started by hand. Of Factory Droid only the options were compared with its
+help, because its terminal interface needs a login. The others follow the documentation of their makers.
+";
+
 const UNREADABLE: &str = "
 ## Not readable
 
@@ -66,6 +73,7 @@ pub(super) fn reference(how: &str) -> String {
     }
     let startable: Vec<String> = AgentCommand::startable_agents().map(|agent| format!("`{agent}`")).collect();
     writeln!(out, "{STARTABLE_ABOUT}{}.", startable.join(", ")).unwrap();
+    out += COMMANDS_TRIED;
     out += HOSTS_ABOUT;
     for host in HOSTS {
         let (label, notes) = (host.agent.label(), host.delivery);

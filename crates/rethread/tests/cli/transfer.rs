@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Output;
 
 use crate::transcripts::{CLAUDE, OTHER, home_with_agents, new_home, read_home};
-use rethread_testing::{TestHome, TranscriptBuilder};
+use rethread_testing::{TestHome, TestPostgres, TranscriptBuilder, new_space_name};
 use serde_json::{Value, json};
 
 const ALL: [&str; 4] = ["sessions", "--all-projects", "--include-empty", "--children"];
@@ -261,4 +261,27 @@ fn sessions_of_a_search_are_exported_and_a_terminal_is_spared() {
     assert_eq!(code, Some(2));
     assert!(screen.contains("hint: add --output sessions.jsonl"), "{screen}");
     assert_eq!(home.run(&["export", "--search", "zzzz", "--all-projects"]).status.code(), Some(1));
+}
+
+#[test]
+fn an_export_goes_through_a_store_on_a_server_unchanged() {
+    let Some(server) = TestPostgres::shared() else { return };
+    server.location();
+    let at = || format!("{}&space={}", server.url(), new_space_name());
+    let (home, imported, synced) = (labeled_home(), at(), at());
+    let lines = export(&home);
+    let given = home.run_with_input(&["--store", &imported, "import", "-", "--json"], lines.as_bytes());
+    assert!(given.status.success(), "{}", stderr(&given));
+    let export_of = |store: &str| home.run_ok(&["--store", store, "export", "--all-projects", "--output", "-"]);
+    assert_eq!(export_of(&imported), lines);
+    let again = home.run_with_input(&["--store", &imported, "import", "-", "--json"], lines.as_bytes());
+    let again: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!((&again["newSessions"], &again["entries"], &again["problems"]), (&json!(0), &json!(0), &json!([])));
+    assert_eq!(export_of(&imported), lines);
+    // And a server's own sessions come back into a file.
+    home.run_ok(&["--store", &synced, "sync"]);
+    let lines = export_of(&synced);
+    let local = new_home();
+    assert_eq!(import(&local, &lines)["problems"], json!([]));
+    assert_eq!(export(&local), lines);
 }

@@ -3,12 +3,15 @@
 //! A session that the store does not have gets all rows. Of one that it has, only entries and usage that are missing are
 //! added; its labels, card and state stay as they are. Nothing forgotten comes back.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use rethread_model::{Agent, NativeKey, SessionId, Timestamp};
 use serde_json::Value;
 
 use super::{PortableColumns, PortableKey, is_portable, portable_table};
 use crate::batch::{KnownRow, insert_sql};
-use crate::sql::{Column, SqlValue, values};
+use crate::sql::{CatalogColumn, Column, Sql, SqlValue, values};
 use crate::{Batch, EntryContent, SessionKey, SessionNumber, StoreError};
 
 /// Counts, sizes, tokens and costs of one row stay far below.
@@ -28,6 +31,20 @@ pub struct SessionImport {
     has_gap: bool,
     /// Sessions with a higher number are new.
     last_known: i64,
+    catalogs: TableCatalogs,
+}
+
+/// The columns of the tables that were looked up, because a server is asked for them over the network.
+#[derive(Debug, Default)]
+struct TableCatalogs(HashMap<&'static str, Vec<CatalogColumn>>);
+
+impl TableCatalogs {
+    fn of(&mut self, sql: &Sql, table: &'static str) -> Result<&[CatalogColumn], StoreError> {
+        Ok(match self.0.entry(table) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(sql.catalog(table)?),
+        })
+    }
 }
 
 /// What has to be done with a session after its last row.
@@ -70,6 +87,7 @@ impl Batch<'_> {
             entries: 0,
             has_gap: false,
             last_known: last_known.0,
+            catalogs: TableCatalogs::default(),
         }))
     }
 
@@ -93,9 +111,12 @@ impl Batch<'_> {
                 let (agent, external_id) = (session.agent, session.external_id.clone());
                 let keys =
                     [("agent", SqlValue::Text(agent.as_str())), ("external_id", SqlValue::Text(external_id.as_str()))];
-                self.insert_portable(table, &keys, row)
+                self.insert_portable(session, table, &keys, row)
             }
-            _ => self.insert_portable(table, &[("session", SqlValue::Int(session.number.0))], row),
+            _ => {
+                let owner = [("session", SqlValue::Int(session.number.0))];
+                self.insert_portable(session, table, &owner, row)
+            }
         }
     }
 
@@ -152,7 +173,7 @@ impl Batch<'_> {
     /// The columns of a session, unless the store knows it already.
     fn import_session_row(
         &mut self,
-        session: &SessionImport,
+        session: &mut SessionImport,
         row: &PortableColumns,
     ) -> Result<Result<bool, String>, StoreError> {
         if !session.is_new {
@@ -162,7 +183,7 @@ impl Batch<'_> {
         if let Some(reason) = self.fit_unique_columns(session, &mut row)? {
             return Ok(Err(reason));
         }
-        let columns = match self.typed_columns("session", &row)? {
+        let columns = match Self::typed_columns(session.catalogs.of(&self.sql, "session")?, "session", &row) {
             Ok(columns) => columns,
             Err(reason) => return Ok(Err(reason)),
         };
@@ -223,7 +244,7 @@ impl Batch<'_> {
         let is_known = "SELECT 1 FROM entry WHERE space = ?1 AND session = ?2 AND native_key = ?3";
         if session.is_new {
             session.entries += 1;
-            let mut inserted = self.insert_portable("entry", &owner, row)?;
+            let mut inserted = self.insert_portable(session, "entry", &owner, row)?;
             if inserted == Ok(false) && !self.sql.exists(is_known, values![session.number, key])? {
                 inserted = Err(format!("another entry has the seq {seq}"));
             }
@@ -233,7 +254,7 @@ impl Batch<'_> {
         let is_known = self.sql.exists(is_known, values![session.number, key])?;
         self.begin_set_aside(session.number, None)?;
         // Known entries too: they say where the others belong.
-        let inserted = self.insert_portable("set_aside_entry", &owner, row)?;
+        let inserted = self.insert_portable(session, "set_aside_entry", &owner, row)?;
         Ok(inserted.map(|inserted| inserted && !is_known))
     }
 
@@ -249,15 +270,17 @@ impl Batch<'_> {
     /// Inserts a row unless there is one with its key.
     fn insert_portable(
         &mut self,
-        table: &str,
+        session: &mut SessionImport,
+        table: &'static str,
         keys: &[Column<'_>],
         row: &PortableColumns,
     ) -> Result<Result<bool, String>, StoreError> {
-        let columns = match self.typed_columns(table, row)? {
+        let catalog = session.catalogs.of(&self.sql, table)?;
+        let columns = match Self::typed_columns(catalog, table, row) {
             Ok(columns) => columns,
             Err(reason) => return Ok(Err(reason)),
         };
-        let missing = self.sql.catalog(table)?.into_iter().find(|column| {
+        let missing = catalog.iter().find(|column| {
             let is_given = |columns: &[Column<'_>]| columns.iter().any(|(name, _)| *name == column.name);
             column.is_required && column.name != "space" && !is_given(keys) && !is_given(&columns)
         });
@@ -276,11 +299,10 @@ impl Batch<'_> {
     /// The portable columns of a row that the table has, or why a value does not fit. Columns of a newer version are
     /// left out.
     fn typed_columns<'r>(
-        &self,
+        catalog: &[CatalogColumn],
         table: &str,
         row: &'r PortableColumns,
-    ) -> Result<Result<Vec<Column<'r>>, String>, StoreError> {
-        let catalog = self.sql.catalog(table)?;
+    ) -> Result<Vec<Column<'r>>, String> {
         let mut columns = Vec::new();
         for (name, value) in row.iter().filter(|(name, value)| is_portable(table, name) && !value.is_null()) {
             let Some(column) = catalog.iter().find(|column| column.name == *name) else { continue };
@@ -292,10 +314,10 @@ impl Batch<'_> {
             };
             match typed {
                 Some(typed) => columns.push((name.as_str(), typed)),
-                None => return Ok(Err(format!("{table} has an invalid {name}"))),
+                None => return Err(format!("{table} has an invalid {name}")),
             }
         }
-        Ok(Ok(columns))
+        Ok(columns)
     }
 }
 

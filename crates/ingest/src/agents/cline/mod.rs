@@ -14,6 +14,7 @@ pub(crate) static FORMAT: AgentFormat = AgentFormat {
     call_ids_repeat: false,
     is_subagent_id: |id| id.contains("__agent_"),
     resume: Some("cline -i --id {id}"),
+    start: Some("cline -i {prompt}"),
     notes: AgentNotes {
         versions: "extension 3.x, CLI and SDK 3.0",
         reads: &[Reads::Tools, Reads::ExitCodes, Reads::Tokens, Reads::Cost, Reads::Subagents],

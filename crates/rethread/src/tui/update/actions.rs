@@ -4,7 +4,7 @@ use rethread_model::Entry;
 
 use super::overlay;
 use crate::cli::tui::PrintedChoice;
-use crate::render::{Tone, resume_command};
+use crate::render::{Tone, powershell_resume_command, resume_command};
 use crate::tui::effect::{TuiEffect, TuiExit};
 use crate::tui::menu::Menu;
 use crate::tui::state::{Focus, Overlay, ResumeQuestion, TuiState};
@@ -71,12 +71,15 @@ fn say(state: &mut TuiState, text: &str) -> Vec<TuiEffect> {
 /// Enter: prints the choice, or asks before the session is resumed.
 pub(super) fn choose(state: &mut TuiState) -> Vec<TuiEffect> {
     let Some(session) = selected_session(state) else { return Vec::new() };
-    let command = resume_command(&session);
+    let command = match state.options.print {
+        Some(PrintedChoice::PowerShell) => powershell_resume_command(&session),
+        _ => resume_command(&session),
+    };
     let problem = command.is_none().then(|| format!("{} cannot resume a session by its ID", session.agent.label()));
     match (state.options.print, command) {
         (Some(PrintedChoice::Id), _) => vec![TuiEffect::Leave(TuiExit::Print(session.id.to_string()))],
-        (Some(PrintedChoice::Command), Some(command)) => vec![TuiEffect::Leave(TuiExit::Print(command))],
-        (Some(PrintedChoice::Command), None) => say(state, &problem.unwrap_or_default()),
+        (Some(_), Some(command)) => vec![TuiEffect::Leave(TuiExit::Print(command))],
+        (Some(_), None) => say(state, &problem.unwrap_or_default()),
         (None, command) => {
             let is_live = state.doc_of_selection().is_some_and(|doc| doc.is_live);
             let session = Box::new(session);

@@ -250,6 +250,10 @@ fn with_print_enter_leaves_with_the_choice() {
     state.options.print = Some(PrintedChoice::Command);
     let effects = key(&mut state, KeyCode::Enter);
     assert!(matches!(exit(&effects), Some(TuiExit::Print(text)) if text.starts_with("cd /w/shop && codex")));
+    state.options.print = Some(PrintedChoice::PowerShell);
+    let effects = key(&mut state, KeyCode::Enter);
+    let start = "Set-Location -LiteralPath '/w/shop' && codex";
+    assert!(matches!(exit(&effects), Some(TuiExit::Print(text)) if text.starts_with(start)));
 }
 
 #[test]
