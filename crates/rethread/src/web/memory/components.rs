@@ -80,7 +80,7 @@ fn changes_of_fix(changes: &[FixChange]) -> Markup {
                     p.change-path { (OneLine(&change.path)) }
                     @match &change.text {
                         Some(text) => { (diff(text)) }
-                        None => { p.dim { "written as a whole; its content is not stored" } }
+                        None => { p.dim { "file written in full; its content is not stored" } }
                     }
                 }
                 @if changes.len() > shown.len() { p.dim { "… and " (number((changes.len() - shown.len()) as u64)) " more changes" } }

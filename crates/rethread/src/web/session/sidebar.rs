@@ -23,7 +23,7 @@ pub(super) fn sidebar(app: &ServerState, reading: &SessionPage, similar: &[Simil
     let errors = reading.errors.iter().take(MAX_ITEMS).map(|error| memory::error_card(app, error, true));
     let errors = errors.collect::<Result<Vec<_>, _>>()?;
     Ok(html! {
-        aside.about-session id="about" aria-label="About this session" {
+        aside.about-session aria-label="About this session" {
             (card(context, reading))
             (usage(reading))
             (files(reading))
