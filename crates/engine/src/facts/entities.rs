@@ -1,5 +1,7 @@
 //! The graph around an entity, and an overview of the best-known entities.
 
+use std::sync::Arc;
+
 use rethread_model::{Entity, EntityKind, Predicate};
 use rethread_recall::{
     EntityGraph, GraphItem, GraphLimits, KNOWLEDGE_PREDICATES, entity_graph, knowledge_rank, mentions_path,
@@ -63,7 +65,14 @@ impl FactService<'_> {
             })
         };
         let Some(name) = request.entity.as_deref().map(str::trim).filter(|name| !name.is_empty()) else {
-            return Ok(FactsReport::Entities(first_of_each_kind(&entities(None)?, request.limit)));
+            let all = match (until, request.kind) {
+                (None, None) => {
+                    let fold = || Ok(entities(None)?);
+                    self.engine.folds.entities.get(store.head()?, request.scope.clone(), fold)?
+                }
+                _ => Arc::new(entities(None)?),
+            };
+            return Ok(FactsReport::Entities(first_of_each_kind(&all, request.limit)));
         };
         let mut fitting = entities(Some(name))?;
         if fitting.is_empty() {

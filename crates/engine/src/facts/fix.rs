@@ -92,11 +92,11 @@ impl FactService<'_> {
     /// Known errors with their fixes and failed attempts.
     pub fn errors(self, request: &ErrorsRequest) -> Result<ErrorsReport, EngineError> {
         let Some(store) = self.engine.reader()? else { return Ok(ErrorsReport::default()) };
-        let mut errors = known_errors(store.facts(&errors_in(&request.scope))?);
-        errors.retain(|error| error.contains_words(&request.query));
-        let total = errors.len();
-        errors.truncate(request.limit);
-        Ok(ErrorsReport { errors, total })
+        let fold = || Ok(known_errors(store.facts(&errors_in(&request.scope))?));
+        let all = self.engine.folds.errors.get(store.head()?, request.scope.clone(), fold)?;
+        let matching: Vec<&KnownError> = all.iter().filter(|error| error.contains_words(&request.query)).collect();
+        let errors = matching.iter().take(request.limit).map(|error| (*error).clone()).collect();
+        Ok(ErrorsReport { errors, total: matching.len() })
     }
 
     /// Looks up fixes for the same error, for errors with the same code, or for errors with similar words.
