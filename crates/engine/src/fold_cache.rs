@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rethread_llm::NanoUsd;
 use rethread_recall::{Decision, KnownError, Workflow};
-use rethread_store::{EntityFacts, SessionNumber, SessionScope, StoreHead, UsageFilter};
+use rethread_store::{EntityFacts, FactRow, SessionNumber, SessionScope, StoreHead, UsageFilter};
 
 use crate::EngineError;
 use crate::reports::DetailSums;
@@ -21,6 +21,8 @@ pub(crate) struct FoldCaches {
     pub(crate) decisions: FoldCache<SessionScope, Vec<Decision>>,
     pub(crate) workflows: FoldCache<SessionScope, Vec<Workflow>>,
     pub(crate) entities: FoldCache<SessionScope, Vec<EntityFacts>>,
+    /// The newest facts that can answer a question.
+    pub(crate) knowledge: FoldCache<SessionScope, Vec<FactRow>>,
     pub(crate) usage: FoldCache<UsageFilter, DetailSums>,
     pub(crate) costs: FoldCache<(), HashMap<SessionNumber, NanoUsd>>,
 }
