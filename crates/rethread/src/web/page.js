@@ -144,6 +144,8 @@ async function refresh() {
   try {
     const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 120;
     let page = await fetchPage(liveAddress());
+    // The reader began to type a name meanwhile.
+    if (document.querySelector("[data-editing]")) return;
     // A conversation that outgrew its page goes on with its last entries for those who read its end.
     const wasEnd = document.querySelector(".talk #end");
     if (isAtEnd && wasEnd && !page.getElementById("end")) page = await fetchPage(lastAddress());
