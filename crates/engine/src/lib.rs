@@ -29,6 +29,7 @@ mod enrichment;
 mod environment;
 mod error;
 mod facts;
+mod fold_cache;
 mod forget;
 mod home;
 mod hook;
@@ -57,6 +58,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use config::LiveConfig;
+use fold_cache::FoldCaches;
 use index::SharedSnapshot;
 use search::OpenStores;
 use services::{EmbeddingService, IndexService, ModelService};
@@ -168,6 +170,8 @@ pub struct Engine {
     open_stores: OpenStores,
     /// The index as the last search saw it.
     shared_snapshot: SharedSnapshot,
+    /// Folds over the whole store, for the next ones who ask.
+    folds: FoldCaches,
     /// How long to wait for the store's lock. `None` means the default of [`Store`].
     store_timeout: Option<Duration>,
     /// A store replaced after this time was replaced by another process.
@@ -199,6 +203,7 @@ impl Engine {
             home,
             open_stores: OpenStores::default(),
             shared_snapshot: SharedSnapshot::default(),
+            folds: FoldCaches::default(),
             store_timeout: None,
             opened_at: std::time::SystemTime::now(),
             has_seen_store: AtomicBool::default(),

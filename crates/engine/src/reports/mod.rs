@@ -19,7 +19,7 @@ pub(crate) use doctor::with_cause;
 pub use doctor::{Diagnosis, Finding, FindingLevel};
 pub use reduction::{SessionType, SessionTypeReduction};
 pub use usage::{OwnUsage, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals};
-pub(crate) use usage_overview::costs_by_session;
+pub(crate) use usage_overview::{DetailSums, costs_by_session};
 pub use usage_overview::{SessionUsage, UsageDetails, UsageOfDay};
 
 /// Sizes, counts and versions.

@@ -1,15 +1,18 @@
 //! All parts of the usage page from one pass over the messages: groups, days by model, hours and sessions.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use rethread_llm::{NanoUsd, price_thresholds};
-use rethread_model::{Agent, Session};
+use rethread_model::{Agent, Session, Timestamp};
 use rethread_store::{ReadStore, SessionNumber, SessionPlace, UsageFilter, UsageGrain, UsageTotal};
 
 use super::reduction;
 use crate::clock::local_time;
-use crate::{EngineError, ReportService, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals};
+use crate::{
+    EngineError, ReportService, SessionTypeReduction, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals,
+};
 
 /// Usage of one model on one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,39 +54,43 @@ pub struct UsageDetails {
 }
 
 impl ReportService<'_> {
-    /// Usage in every grouping at once. Ignores `group_by` of the request.
+    /// Usage in every grouping at once. Ignores `group_by` of the request. The requested time begins and ends with a
+    /// quarter of an hour, so that the sums can be kept for the next requests.
     pub fn usage_details(self, request: &UsageRequest, max_sessions: usize) -> Result<UsageDetails, EngineError> {
         let from = request.since.as_deref().map(|text| self.engine.parse_time(text, false)).transpose()?;
         let to = request.until.as_deref().map(|text| self.engine.parse_time(text, true)).transpose()?;
+        let (from, to) = (from.map(start_of_quarter), to.map(start_of_quarter));
         let store = self.engine.reader()?;
         let filter = UsageFilter { scope: request.scope.clone(), agent: request.agent, from, to };
-        let mut sums = DetailSums::default();
-        let mut work = Vec::new();
-        if let Some(store) = &store {
-            sums = DetailSums::read(store, &filter, &self.engine.environment.time_zone)?;
-            work = store.work_counts(&filter)?;
-        }
-        let top_sessions = match &store {
-            Some(store) => sums.top_sessions(store, max_sessions)?,
-            None => Vec::new(),
+        let (sums, top_sessions) = match &store {
+            Some(store) => {
+                let fold = || DetailSums::read(store, &filter, &self.engine.environment.time_zone);
+                let sums = self.engine.folds.usage.get(store.head()?, filter.clone(), fold)?;
+                let top_sessions = sums.top_sessions(store, max_sessions)?;
+                (sums, top_sessions)
+            }
+            None => (Arc::default(), Vec::new()),
         };
         let groups = sums.groups();
         let by_day = groups.first().map(|(_, days)| days.clone()).unwrap_or_default();
         let own = self.own_usage(store.as_ref(), from, to)?;
-        let reductions = reduction::reduction_by_type(&work);
-        let report = UsageReport { from, to, groups: by_day, total: sums.total(), reductions, own };
-        Ok(UsageDetails { groups, top_sessions, hours: sums.hours, days: sums.into_days(), report })
+        let report =
+            UsageReport { from, to, groups: by_day, total: sums.total(), reductions: sums.reductions.clone(), own };
+        Ok(UsageDetails { groups, top_sessions, hours: sums.hours, days: sums.days(), report })
     }
 }
 
+/// The last whole quarter of an hour: the steps in which usage is grouped by time.
+fn start_of_quarter(at: Timestamp) -> Timestamp {
+    const QUARTER_MILLIS: i64 = 15 * 60 * 1000;
+    Timestamp::from_millis(at.as_millis().div_euclid(QUARTER_MILLIS) * QUARTER_MILLIS)
+}
+
 /// The known cost of each session; sessions without one are left out.
-pub(crate) fn costs_by_session(
-    store: &ReadStore,
-    filter: &UsageFilter,
-) -> Result<HashMap<SessionNumber, NanoUsd>, EngineError> {
+pub(crate) fn costs_by_session(store: &ReadStore) -> Result<HashMap<SessionNumber, NanoUsd>, EngineError> {
     let steps = price_thresholds();
     let mut costs: HashMap<SessionNumber, NanoUsd> = HashMap::new();
-    for slice in store.usage(filter, UsageGrain::Session, &steps)? {
+    for slice in store.usage(&UsageFilter::default(), UsageGrain::Session, &steps)? {
         let cost = UsageTotals::from_slice(&slice, &steps).cost();
         if let (Some(session), Some(cost)) = (slice.session, cost) {
             let sum = costs.entry(session).or_insert(NanoUsd::ZERO);
@@ -96,18 +103,21 @@ pub(crate) fn costs_by_session(
 /// Day, agent, model and project.
 type DayKey = (Option<String>, Agent, Option<String>, Option<String>);
 
-#[derive(Default)]
-struct DetailSums {
+/// What a period's usage sums up to, and how much of its transcripts is kept.
+#[derive(Debug, Default)]
+pub(crate) struct DetailSums {
     days: BTreeMap<DayKey, UsageTotals>,
     sessions: HashMap<SessionNumber, UsageTotals>,
     hours: [[u64; 24]; 7],
+    reductions: Vec<SessionTypeReduction>,
 }
 
 impl DetailSums {
     fn read(store: &ReadStore, filter: &UsageFilter, zone: &TimeZone) -> Result<Self, EngineError> {
         let places: HashMap<SessionNumber, SessionPlace> =
             store.session_places(filter)?.into_iter().map(|place| (place.number, place)).collect();
-        let (steps, mut sums) = (price_thresholds(), Self::default());
+        let reductions = reduction::reduction_by_type(&store.work_counts(filter)?);
+        let (steps, mut sums) = (price_thresholds(), Self { reductions, ..Self::default() });
         for slice in store.usage(filter, UsageGrain::SessionAndTime, &steps)? {
             let place = slice.session.and_then(|session| places.get(&session));
             if let Some(place) = place {
@@ -169,8 +179,14 @@ impl DetailSums {
         Ok(top)
     }
 
-    fn into_days(self) -> Vec<UsageOfDay> {
-        let days = self.days.into_iter();
-        days.map(|((day, agent, model, project), totals)| UsageOfDay { day, agent, model, project, totals }).collect()
+    fn days(&self) -> Vec<UsageOfDay> {
+        let days = self.days.iter().map(|((day, agent, model, project), totals)| UsageOfDay {
+            day: day.clone(),
+            agent: *agent,
+            model: model.clone(),
+            project: project.clone(),
+            totals: totals.clone(),
+        });
+        days.collect()
     }
 }

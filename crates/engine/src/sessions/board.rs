@@ -1,14 +1,13 @@
 //! The board: what runs now, and all sessions newest first, with what a table shows of each.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use jiff::civil::Date;
 use rethread_ingest::source::LiveStatus;
 use rethread_llm::NanoUsd;
 use rethread_model::{Agent, Entry, Predicate, Session, SessionState, Timestamp};
-use rethread_store::{
-    BoardRow, FactQuery, LifecycleRow, PinAndTags, ReadStore, SessionKey, SessionNumber, UsageFilter,
-};
+use rethread_store::{BoardRow, FactQuery, LifecycleRow, PinAndTags, ReadStore, SessionKey, SessionNumber};
 
 use crate::clock::local_time;
 use crate::lifecycle::LiveSessions;
@@ -272,7 +271,7 @@ struct BoardFilter<'r> {
     since: Option<Timestamp>,
     until: Option<Timestamp>,
     /// Known costs, if the request limits them.
-    costs: HashMap<SessionNumber, NanoUsd>,
+    costs: Arc<HashMap<SessionNumber, NanoUsd>>,
     marks: &'r HashMap<SessionNumber, PinAndTags>,
 }
 
@@ -287,8 +286,8 @@ impl<'r> BoardFilter<'r> {
             text.as_deref().map(|text| service.engine.parse_time(text, is_end)).transpose()
         };
         let costs = match request.min_cost {
-            Some(_) => costs_by_session(store, &UsageFilter { agent: request.agent, ..UsageFilter::default() })?,
-            None => HashMap::new(),
+            Some(_) => service.engine.folds.costs.get(store.head()?, (), || costs_by_session(store))?,
+            None => Arc::default(),
         };
         Ok(Self { request, since: parse(&request.since, false)?, until: parse(&request.until, true)?, costs, marks })
     }

@@ -244,7 +244,7 @@ fn session_page_includes_its_facts() {
     assert_eq!((known.errors.len(), known.errors[0].occurrences), (1, 1));
     let fix = &known.errors[0].fixes.fixes[0];
     assert_eq!(fix.description, "Cargo.toml: a → b");
-    let changes = engine.facts().changes(fix).unwrap();
+    let changes = engine.facts().changes(&[fix]).unwrap().remove(0);
     assert_eq!((changes.len(), changes[0].path.as_str(), changes[0].text.as_deref()), (1, "Cargo.toml", Some("a → b")));
     assert_eq!(known.decisions[0].subject, "rustls");
     assert_eq!((known.files[0].name.as_str(), known.files[0].times), ("Cargo.toml", 1));

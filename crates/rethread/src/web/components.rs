@@ -110,9 +110,14 @@ pub(super) fn project_choices(paths: &[String]) -> Vec<(String, String)> {
     paths.iter().cloned().zip(names).collect()
 }
 
-/// The last part of a path.
+/// The last part of an absolute path, of Windows too. Anything else is not a path and stays as it is.
 pub(super) fn last_part(path: &str) -> &str {
-    path.trim_end_matches('/').rsplit('/').next().filter(|part| !part.is_empty()).unwrap_or(path)
+    let is_windows = path.as_bytes().get(1) == Some(&b':');
+    if !is_windows && !path.starts_with(['/', '~']) {
+        return path;
+    }
+    let separators: &[char] = if is_windows { &['/', '\\'] } else { &['/'] };
+    path.trim_end_matches(separators).rsplit(separators).next().filter(|part| !part.is_empty()).unwrap_or(path)
 }
 
 /// A citation: a link that jumps to the line.
@@ -212,7 +217,7 @@ pub(super) fn select_field(name: &str, label: &str, chosen: Option<&str>, option
             span { (label) }
             select name=(name) data-submit {
                 @for (value, text) in options {
-                    option value=(OneLine(value).render()) selected[chosen.unwrap_or_default() == value] { (OneLine(text)) }
+                    option value=(value) selected[chosen.unwrap_or_default() == value] { (OneLine(text)) }
                 }
             }
         }
@@ -243,4 +248,18 @@ pub(super) fn reason(reason: Option<&String>, shown: &str) -> Markup {
 /// A trimmed parameter; `None` if blank.
 pub(super) fn non_blank(value: Option<&String>) -> Option<&str> {
     value.map(|value| value.trim()).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_are_shortened() {
+        let check = |path: &str, expect: &str| assert_eq!(last_part(path), expect, "{path}");
+        check("/home/dev/shop/", "shop");
+        check("/", "/");
+        check(r"C:\Users\dev\shop", "shop");
+        check("=LINK(\"http://a/b\")", "=LINK(\"http://a/b\")");
+    }
 }

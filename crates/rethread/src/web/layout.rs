@@ -41,7 +41,7 @@ const SHORTCUTS: [(&[&str], &str); 14] = [
     (&["n", "p"], "in a session: next prompt, previous prompt"),
     (&["e"], "in a session: expand or collapse all calls"),
     (&["f"], "in a session: search it"),
-    (&["[", "]"], "in a session: previous, next session in the list"),
+    (&["<", ">"], "in a session: previous, next session in the list"),
     (&["Esc"], "close dialog, leave field"),
 ];
 

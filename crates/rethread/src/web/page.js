@@ -100,7 +100,9 @@ function listen() {
     soon();
   });
   source.addEventListener("lagged", soon);
-  source.addEventListener("error", () => {
+  source.addEventListener("error", (event) => {
+    // Events of the server that are named "error" are failed runs, not a lost connection.
+    if (event instanceof MessageEvent) return;
     pulse.classList.add("lost");
     pulse.title = "Disconnected; reconnecting";
     // An error response closes the source for good. Reloading the page shows the sign-in page if the token was rotated.
@@ -141,9 +143,15 @@ async function refresh() {
   busy = true;
   try {
     const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 120;
-    const page = await fetchPage(liveAddress());
+    let page = await fetchPage(liveAddress());
+    // The reader began to type a name meanwhile.
+    if (document.querySelector("[data-editing]")) return;
+    // A conversation that outgrew its page goes on with its last entries for those who read its end.
+    const wasEnd = document.querySelector(".talk #end");
+    if (isAtEnd && wasEnd && !page.getElementById("end")) page = await fetchPage(lastAddress());
     const focused = document.activeElement?.closest?.("[data-item]")?.id;
     morph(main, page.getElementById("main"));
+    document.title = page.title;
     // An item that moved to another group is a new element.
     const item = focused && !main.contains(document.activeElement) && document.getElementById(focused);
     if (item) handle(item).focus({ preventScroll: true });
@@ -170,6 +178,14 @@ function liveAddress() {
     ["line", "until"].forEach((name) => address.searchParams.delete(name));
     address.searchParams.set("from", entries.dataset.from);
   }
+  return address;
+}
+
+// The last entries of a conversation, in the same view.
+function lastAddress() {
+  const address = liveAddress();
+  address.searchParams.delete("from");
+  address.searchParams.set("last", "1");
   return address;
 }
 
@@ -251,7 +267,7 @@ document.addEventListener("change", (event) => {
 // Keyboard shortcuts.
 
 const items = () => all("[data-item]", main).filter((item) => item.checkVisibility());
-const handle = (item) => item.querySelector(":scope > summary, :scope h3 a, :scope > .name a, :scope a.line, :scope a") ?? item;
+const handle = (item) => item.querySelector(":scope > summary, :scope :is(h2, h3) a, :scope > .name a, :scope a.line, :scope a") ?? item;
 
 function current(list) {
   const item = document.activeElement?.closest?.("[data-item]");
@@ -329,6 +345,8 @@ function pressed(event) {
     f: toFind,
     "[": () => neighbor(-1),
     "]": () => neighbor(1),
+    "<": () => neighbor(-1),
+    ">": () => neighbor(1),
     ...(inHits && { ArrowDown: () => move(1), ArrowUp: () => (current(items()) > 0 ? move(-1) : toSearch()) }),
   };
   const action = Object.hasOwn(actions, event.key) && actions[event.key];
@@ -392,7 +410,11 @@ function textToCopy({ dataset, previousElementSibling }) {
 document.addEventListener("click", async (event) => {
   const button = event.target.closest(COPIES);
   if (!button) return;
-  await navigator.clipboard?.writeText(textToCopy(button));
+  try {
+    await navigator.clipboard.writeText(textToCopy(button));
+  } catch {
+    return notify("The browser does not allow copying. Select the text and copy it yourself.");
+  }
   const label = button.textContent;
   if (label === "Copied") return;
   button.textContent = "Copied";
@@ -469,6 +491,20 @@ function zoom(box, step) {
 }
 
 all("[data-drawing]").forEach((box) => zoom(box, "fit"));
+
+// The relations of the node under the pointer, or of the focused one, stand out.
+
+function showRelations(node) {
+  const graph = document.querySelector("svg.graph");
+  if (!graph) return;
+  const of = node?.dataset.node;
+  graph.classList.toggle("focused", of !== undefined);
+  all(".edge", graph).forEach((edge) => edge.classList.toggle("near", edge.dataset.ends.split(" ").includes(of)));
+}
+
+for (const event of ["mouseover", "focusin"]) {
+  document.addEventListener(event, ({ target }) => target.closest?.(".drawing") && showRelations(target.closest("a.node")));
+}
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-zoom]");

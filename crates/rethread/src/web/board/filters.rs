@@ -23,6 +23,7 @@ pub(super) fn filters(params: &BoardParams, board: &Board) -> Markup {
             (states(params, board))
             form action="/" data-filters role="search" aria-label="Filter sessions" {
                 @if let Some(state) = non_blank(params.state.as_ref()) { input type="hidden" name="state" value=(OneLine(state)); }
+                @if let Some(year) = non_blank(params.year.as_ref()) { input type="hidden" name="year" value=(OneLine(year)); }
                 (day_field("since", "From", params.since.as_ref()))
                 (day_field("until", "To", params.until.as_ref()))
                 (select_field("project", "Project", non_blank(params.project.as_ref()), &projects(board)))

@@ -80,7 +80,7 @@ impl BoardParams {
     }
 
     /// The filters as they are in a URL.
-    fn query(&self) -> [(&'static str, Option<&str>); 9] {
+    fn query(&self) -> [(&'static str, Option<&str>); 10] {
         [
             ("project", non_blank(self.project.as_ref())),
             ("agent", non_blank(self.agent.as_ref())),
@@ -91,6 +91,7 @@ impl BoardParams {
             ("failures", non_blank(self.failures.as_ref())),
             ("tag", non_blank(self.tag.as_ref())),
             ("pinned", non_blank(self.pinned.as_ref())),
+            ("year", non_blank(self.year.as_ref())),
         ]
     }
 
@@ -101,7 +102,7 @@ impl BoardParams {
     }
 
     fn has_filter(&self) -> bool {
-        self.query().iter().any(|(_, value)| value.is_some())
+        self.query().iter().any(|(name, value)| *name != "year" && value.is_some())
     }
 }
 
@@ -133,6 +134,7 @@ pub(super) fn page(app: &Viewer<'_>, params: &BoardParams) -> Result<WebPage, Ap
 fn sessions(app: &Viewer<'_>, params: &BoardParams, board: &Board) -> Result<maud::Markup, ApiError> {
     let context = PageContext::new(app);
     Ok(html! {
+        @if !board.sessions.is_empty() { a.skip href="#sessions" { "Skip to sessions" } }
         (now::strip(context, board, &new_thread_button(app)))
         (heat_map::section(context, params, &board.per_day)?)
         (filters::filters(params, board))
@@ -169,7 +171,7 @@ mod tests {
     fn links_keep_the_other_filters() {
         let text = |text: &str| Some(text.to_owned());
         let params = BoardParams { agent: text("pi"), state: text("idle"), year: text("2025"), ..Default::default() };
-        assert_eq!(params.link(&[("state", None)]), "/?agent=pi");
-        assert_eq!(params.link(&[("tag", Some("a b"))]), "/?agent=pi&state=idle&tag=a%20b");
+        assert_eq!(params.link(&[("state", None)]), "/?agent=pi&year=2025");
+        assert_eq!(params.link(&[("tag", Some("a b"))]), "/?agent=pi&state=idle&year=2025&tag=a%20b");
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn table(context: PageContext<'_>, board: &Board, may_write: bool) ->
         if one.is_pinned { SessionGroup::Pinned } else { SessionGroup::Day(day) }
     };
     html! {
-        table.sessions {
+        table.sessions id="sessions" tabindex="-1" {
             caption.sr { "Sessions by day of their last activity" }
             thead { tr { @for (class, name) in COLUMNS { th scope="col" class=(class) { @if name.is_empty() { span.sr { "Pinned" } } @else { (name) } } } } }
             @for of_day in board.sessions.chunk_by(|one, next| group(one) == group(next)) {

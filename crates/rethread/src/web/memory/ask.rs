@@ -72,7 +72,7 @@ fn answer(app: &ServerState, params: &MemoryPageParams) -> Result<Markup, ApiErr
     let context = PageContext::new(app);
     Ok(html! {
         h2.sr { "Answer" }
-        div.spread {
+        div.answers {
             @for item in &answered.answer.items {
                 article.answer data-item { @for one in &item.sentences { (sentence(context, one)) } }
             }

@@ -204,7 +204,7 @@ fn hit_group(context: PageContext<'_>, group: &[&HitWithExchange]) -> Markup {
     html! {
         article.hit-group id={ "g-" (session.id) } {
             div.head {
-                h3 { a href=(to_line(session.id, best.entry.location.line)) { (OneLine(session_label(session))) } }
+                h2 { a href=(to_line(session.id, best.entry.location.line)) { (OneLine(session_label(session))) } }
                 (context.ago(best.entry.at))
             }
             p.about {

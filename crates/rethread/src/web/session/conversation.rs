@@ -172,7 +172,7 @@ impl ConversationView<'_> {
                     } @else if matches!(class, "agent" | "summary") { div.md { (markdown(&text)) } }
                     @else { div.typed { (MultiLine(&text)) } }
                     @if is_cut {
-                        p.dim { "Truncated. Run " code { "rethread show " (self.session.citation(entry.location.line)) " --full" } " for the full text. " (original::text_link(self.context, self.session, entry)) }
+                        p.dim { "Truncated. " (original::text_link(self.context, self.session, entry)) }
                     }
                 }
             }

@@ -23,9 +23,11 @@ pub(super) fn found(app: &Viewer<'_>, session: &Session, params: &SessionPagePar
     let total = found.entries.len() as u64 + found.more;
     Ok(html! {
         section.found aria-labelledby="found-title" data-words=(OneLine(found.words.join(" "))) {
-            h2 id="found-title" role="status" {
-                @match total { 0 => "No entry contains ", 1 => "1 entry contains ", _ => { (number(total)) " entries contain " } }
-                span.words { (OneLine(text)) }
+            h2 id="found-title" {
+                span role="status" {
+                    @match total { 0 => "No entry contains ", 1 => "1 entry contains ", _ => { (number(total)) " entries contain " } }
+                    span.words { (OneLine(text)) }
+                }
             }
             ol {
                 @for one in &found.entries { (entry(session, one, &found.words, params)) }

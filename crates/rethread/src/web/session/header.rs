@@ -5,7 +5,7 @@ use rethread_engine::SessionPage;
 use rethread_model::{Agent, Session, SessionKind};
 
 use super::super::board::{live_status, short_model};
-use super::super::components::{self, OneLine, PageContext, command, session_link};
+use super::super::components::{self, OneLine, PageContext, command, non_blank, session_link};
 use super::super::edit::{pin_button, rename_button, tag_list};
 use super::super::links::{link, to_session};
 use super::{FOCUSED, SessionPageParams};
@@ -16,7 +16,7 @@ use crate::serve::has_read_route;
 
 const EXPORT_ROUTE: &str = "/api/sessions/{id}/export";
 const EXPORT_FORMATS: [(&str, &str); 3] =
-    [("html", "Web page (HTML)"), ("md", "Markdown"), ("jsonl", "JSON Lines, to import it again")];
+    [("html", "Web page (HTML)"), ("md", "Markdown"), ("jsonl", "JSON Lines (for rethread import)")];
 
 /// Longer names get a smaller heading.
 const LONG_NAME_CHARS: usize = 60;
@@ -35,7 +35,7 @@ pub(super) fn header(
             div.title {
                 (pin_button(session.id, &name, reading.is_pinned, may_write))
                 h1.long[name.chars().count() > LONG_NAME_CHARS] id="name" { (OneLine(&name)) }
-                @if may_write { (rename_button(session.id)) }
+                @if may_write { (rename_button(session.id, session.name.as_deref())) }
             }
             (tag_list(session.id, &reading.tags, may_write.then_some("editor")))
             p.about {
@@ -100,12 +100,13 @@ fn numbers(reading: &SessionPage) -> Markup {
 /// The views of the conversation. "About" shows what is beside the conversation on wide screens.
 fn views(session: &Session, params: &SessionPageParams) -> Markup {
     let page = to_session(session.id);
-    let of = |name, value| link(&page, &[(name, Some(value))]);
+    let words = non_blank(params.find.as_ref());
+    let of = |name, value| link(&page, &[(name, Some(value)), ("find", words)]);
     let (is_focused, is_all) = (params.is_focused(), params.shows_everything());
     let current = |is_it: bool| is_it.then_some("true");
     html! {
         nav.tabs.views aria-label="View" {
-            a href={ (page) "#talk" } aria-current=[current(!is_focused && !is_all)] { "Conversation" }
+            a href={ (link(&page, &[("find", words)])) "#talk" } aria-current=[current(!is_focused && !is_all)] { "Conversation" }
             a href=(of("view", FOCUSED)) aria-current=[current(is_focused)] title="Prompts and final answers only" { "Focused" }
             a href=(of("all", "1")) aria-current=[current(is_all && !is_focused)] title="Also thinking, machine text and abandoned branches" { "Everything" }
             a.narrow-only href="#about" { "About" }
@@ -127,8 +128,8 @@ fn resume_menu(session: &Session) -> Markup {
                 h3 { "Refer to it in a prompt" }
                 p { (command(&format!("@@{}", sanitize_line(&reference)))) }
                 p.copies {
-                    button.plain.copy-text type="button" data-copy-text=(session.id) hidden { "Copy id" }
-                    button.plain.copy-text type="button" data-copy-text=(OneLine(&session.external_id)) hidden { "Copy agent's id" }
+                    button.plain.copy-text type="button" data-copy-text=(session.id) hidden { "Copy ID" }
+                    button.plain.copy-text type="button" data-copy-text=(OneLine(&session.external_id)) hidden { "Copy agent session ID" }
                     button.plain.copy-text type="button" data-copy-link=(to_session(session.id)) hidden { "Copy link" }
                 }
             }
@@ -138,13 +139,16 @@ fn resume_menu(session: &Session) -> Markup {
 
 /// Downloads of the session, if this server can export it.
 fn export_menu(session: &Session) -> Markup {
-    let to = |format| link(&format!("/api/sessions/{}/export", session.id), &[("format", Some(format))]);
+    let route = format!("/api/sessions/{}/export", session.id);
+    let to = |format| link(&route, &[("format", Some(format)), ("download", Some("true"))]);
+    // The lossless export of a thread is its log.
+    let is_offered = |format| session.agent != Agent::Native || format != "jsonl";
     html! {
         @if has_read_route(EXPORT_ROUTE) {
             details.menu {
                 summary.plain { "Export" }
                 ul.menu-box.export-formats {
-                    @for (format, name) in EXPORT_FORMATS { li { a href=(to(format)) download { (name) } } }
+                    @for (format, name) in EXPORT_FORMATS.into_iter().filter(|(format, _)| is_offered(*format)) { li { a href=(to(format)) download { (name) } } }
                 }
             }
         }
@@ -155,6 +159,7 @@ fn find_form(session: &Session, params: &SessionPageParams) -> Markup {
     html! {
         form.find-within action=(to_session(session.id)) role="search" aria-label="Search this session" {
             @if params.shows_everything() { input type="hidden" name="all" value="1"; }
+            @if params.is_focused() { input type="hidden" name="view" value=(FOCUSED); }
             input type="search" name="find" value=(OneLine(params.find.as_deref().unwrap_or_default()))
                 placeholder="Search this session" aria-label="Search this session" autocomplete="off" data-find-within;
             kbd aria-hidden="true" { "f" }

@@ -108,7 +108,7 @@ pub(super) fn page(app: &Viewer<'_>, id: SessionId, params: &SessionPageParams) 
                         (conversation::conversation(context, &reading, params))
                         (chat::chat(app, session))
                     }
-                    div.side {
+                    div.side id="about" {
                         (prompts(context, &reading, params))
                         (sidebar::sidebar(app, &reading, &similar)?)
                     }

@@ -85,3 +85,32 @@ document.addEventListener("keydown", (event) => {
   menu.open = false;
   menu.querySelector("summary").focus();
 });
+
+// An exported file is saved with a note about the secrets that were removed from it. Without this script the link saves it.
+
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest(".export-formats a");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+  event.preventDefault();
+  const address = new URL(link.href);
+  address.searchParams.delete("download");
+  try {
+    const answer = await fetch(address);
+    const exported = await answer.json();
+    if (!answer.ok) return notify(exported.error.message);
+    const file = URL.createObjectURL(new Blob([exported.content], { type: exported.contentType }));
+    Object.assign(document.createElement("a"), { href: file, download: exported.fileName }).click();
+    setTimeout(() => URL.revokeObjectURL(file), 60000);
+    link.closest(".menu").open = false;
+    notify(`${exported.fileName} was saved. ${redactionReport(exported.redactions)}`);
+  } catch {
+    notify("The server does not answer. Nothing was exported.");
+  }
+});
+
+function redactionReport(redactions) {
+  const kinds = Object.entries(redactions);
+  if (!kinds.length) return "It had no secrets to remove.";
+  const many = kinds.reduce((sum, [, count]) => sum + count, 0);
+  return `Removed ${many} ${many === 1 ? "secret" : "secrets"}: ${kinds.map(([kind, count]) => `${kind} ${count}`).join(", ")}.`;
+}

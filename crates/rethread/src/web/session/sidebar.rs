@@ -20,10 +20,9 @@ const MAX_INJECTION_CHARS: usize = 6_000;
 /// The sidebar.
 pub(super) fn sidebar(app: &ServerState, reading: &SessionPage, similar: &[SimilarWork]) -> Result<Markup, ApiError> {
     let context = PageContext::new(app);
-    let errors = reading.errors.iter().take(MAX_ITEMS).map(|error| memory::error_card(app, error, true));
-    let errors = errors.collect::<Result<Vec<_>, _>>()?;
+    let errors = memory::error_cards(app, &reading.errors[..reading.errors.len().min(MAX_ITEMS)], true)?;
     Ok(html! {
-        aside.about-session id="about" aria-label="About this session" {
+        aside.about-session aria-label="About this session" {
             (card(context, reading))
             (usage(reading))
             (files(reading))
