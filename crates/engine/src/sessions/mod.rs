@@ -2,6 +2,7 @@
 
 mod agent_command;
 mod board;
+mod board_order;
 mod episodes;
 mod originals;
 mod page;
@@ -21,6 +22,7 @@ use crate::{EngineError, SessionService};
 
 pub use agent_command::AgentCommand;
 pub use board::{Board, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
+pub use board_order::{BoardColumn, BoardOrder};
 pub use episodes::EpisodeText;
 pub use originals::{EntryOriginal, OriginalProblem};
 pub(crate) use page::changed_files;
