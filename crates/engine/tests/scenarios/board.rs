@@ -82,13 +82,13 @@ fn board_filters_and_counts_matches() {
 
 #[test]
 fn sessions_can_be_sorted_by_a_column_in_both_directions() {
+    type Key = fn(&BoardSession) -> (Option<String>, u64);
     let home = home();
     engine(&home, 101).lifecycle().set_pinned(ANNA, true).unwrap();
     let of = |column, is_reversed| {
         let order = BoardOrder { column, is_reversed };
         engine(&home, 102).sessions().board(&BoardRequest { order, ..all() }).unwrap().sessions
     };
-    type Key = fn(&BoardSession) -> (Option<String>, u64);
     let keys: [(BoardColumn, Key); 4] = [
         (BoardColumn::Agent, |one| (Some(one.listed.session.agent.to_string()), 0)),
         (BoardColumn::Failures, |one| (None, u64::MAX - one.listed.session.counts.tool_errors)),

@@ -1,4 +1,4 @@
-//! All sessions in one table, by day.
+//! All sessions in one table, by day or sorted by a column.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -25,7 +25,7 @@ const COLUMNS: [(&str, &str); 8] = [
     ("time", "Last activity"),
 ];
 
-/// The table. Pinned sessions come first, in a group of their own.
+/// The table. Pinned sessions come first, in a group of their own, unless a column sorts it.
 pub(super) fn table(context: PageContext<'_>, params: &BoardParams, board: &Board, may_write: bool) -> Markup {
     let order = sort::of(params);
     let has_pinned_group = order == BoardOrder::default();

@@ -37,7 +37,7 @@ const TIME_CHOICES: [(&str, &str); 5] = [
 const DEFAULT_SINCE: &str = "30d";
 /// The time filter that excludes nothing.
 const ALL_TIME: &str = "all";
-/// Sessions in the list of the most expensive ones.
+/// Sessions in the list of the top ones.
 const MAX_SESSIONS: usize = 12;
 
 /// Query parameters of the usage page.
