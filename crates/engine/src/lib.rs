@@ -100,9 +100,9 @@ pub use questions::{
     ResolvedReferences,
 };
 pub use reports::{
-    AgentCoverage, Diagnosis, EngineStatus, Finding, FindingLevel, FoundAgent, OwnUsage, SessionType,
-    SessionTypeReduction, SessionUsage, UsageDetails, UsageGroup, UsageGrouping, UsageOfDay, UsageReport, UsageRequest,
-    UsageTotals,
+    AgentCoverage, Diagnosis, EngineStatus, Finding, FindingLevel, FoundAgent, OwnUsage, SessionRank, SessionType,
+    SessionTypeReduction, SessionUsage, TopSessions, UsageDetails, UsageGroup, UsageGrouping, UsageOfDay, UsageReport,
+    UsageRequest, UsageTotals,
 };
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
 pub use rethread_ingest::agents::{AgentFormat, Reads, Retention, format_of};
@@ -138,9 +138,9 @@ pub use services::{
     TurnService,
 };
 pub use sessions::{
-    AgentCommand, Board, BoardRequest, BoardSession, ChangedFile, EntryOriginal, EpisodeText, FoundInSession,
-    ListRange, ListedSession, LogProfile, OriginalProblem, ProjectFilter, SessionListRequest, SessionLog, SessionPage,
-    SessionPageRequest, ShowRequest, StateCounts, Timeline, TimelineEpisode, TimelineRequest,
+    AgentCommand, Board, BoardColumn, BoardOrder, BoardRequest, BoardSession, ChangedFile, EntryOriginal, EpisodeText,
+    FoundInSession, ListRange, ListedSession, LogProfile, OriginalProblem, ProjectFilter, SessionListRequest,
+    SessionLog, SessionPage, SessionPageRequest, ShowRequest, StateCounts, Timeline, TimelineEpisode, TimelineRequest,
 };
 pub use sync::{
     AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, UnreadTranscript, UnsyncedContent,

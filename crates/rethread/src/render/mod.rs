@@ -61,7 +61,7 @@ pub(crate) use health::{diagnosis, verify_report};
 pub(crate) use highlighted_diff::{code_line, highlighted_rows};
 pub(crate) use index::{index_failed, index_rebuilt, index_report};
 pub(crate) use original::{CallDetail, FoldedText, LogOriginals, MAX_ROW_CHARS, SHOWN_DIFF_ROWS, about_diff};
-pub(crate) use project_names::project_names;
+pub(crate) use project_names::{path_separators, project_names};
 pub(crate) use redactions::redaction_summary;
 pub(crate) use reduction::reduction_table;
 pub(crate) use resume::{

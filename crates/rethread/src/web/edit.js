@@ -56,6 +56,7 @@ function rename(button) {
   form.className = "rename-form";
   form.dataset.editing = "";
   const field = Object.assign(document.createElement("input"), { type: "text", value: button.dataset.name, placeholder: heading.textContent, maxLength: 200 });
+  const before = field.value.trim();
   field.setAttribute("aria-label", "Name of the session; empty restores the original");
   const save = Object.assign(document.createElement("button"), { type: "submit", className: "plain", textContent: "Save" });
   form.append(field, save);
@@ -69,7 +70,7 @@ function rename(button) {
     event.preventDefault();
     const name = field.value.trim();
     // An unchanged name stays the agent's, which may give another one later.
-    if (name === button.dataset.name.trim()) return close();
+    if (name === before) return close();
     if (!(await changeSession(button.dataset.rename, { name }))) return;
     close();
     await refresh();

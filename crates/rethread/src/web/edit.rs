@@ -4,7 +4,7 @@
 use maud::{Markup, PreEscaped, html};
 use rethread_model::SessionId;
 
-use super::components::OneLine;
+use super::components::{ExactValue, OneLine};
 use super::links::link;
 
 /// Tags of a session in a table; the others are in a tooltip.
@@ -41,7 +41,7 @@ pub(super) fn tag_list(id: SessionId, tags: &[String], editor: Option<&str>) -> 
                     span.own-tag {
                         a href=(link("/", &[("tag", Some(tag))])) { (OneLine(tag)) }
                         @if editor.is_some() {
-                            button.script-only type="button" data-remove-tag=(tag) aria-label={ "Remove tag " (OneLine(tag)) } { "×" }
+                            button.script-only type="button" data-remove-tag=(ExactValue(tag)) aria-label={ "Remove tag " (OneLine(tag)) } { "×" }
                         }
                     }
                 }
@@ -56,7 +56,7 @@ pub(super) fn tag_list(id: SessionId, tags: &[String], editor: Option<&str>) -> 
     }
 }
 
-/// The button that turns the heading of a session into a field with the stored name, which is not always what is shown.
+/// The button that turns the heading of a session into a field with its name: without the alias, and empty if it has none.
 pub(super) fn rename_button(id: SessionId, name: Option<&str>) -> Markup {
-    html! { button.icon.rename.script-only type="button" data-rename=(id) data-name=(name.unwrap_or_default()) aria-label="Rename" title="Rename" { (PENCIL) } }
+    html! { button.icon.rename.script-only type="button" data-rename=(id) data-name=(OneLine(name.unwrap_or_default())) aria-label="Rename" title="Rename" { (PENCIL) } }
 }

@@ -28,7 +28,7 @@ const NAV_PAGES: [(NavPage, &str, &str, &str); 5] = [
 ];
 
 /// The keyboard shortcuts.
-const SHORTCUTS: [(&[&str], &str); 14] = [
+const SHORTCUTS: [(&[&str], &str); 15] = [
     (&["/"], "search"),
     (&["Ctrl", "K"], "go to a session, page or search"),
     (&["g", "b"], "board"),
@@ -41,7 +41,8 @@ const SHORTCUTS: [(&[&str], &str); 14] = [
     (&["n", "p"], "in a session: next prompt, previous prompt"),
     (&["e"], "in a session: expand or collapse all calls"),
     (&["f"], "in a session: search it"),
-    (&["<", ">"], "in a session: previous, next session in the list"),
+    (&["Enter", "Shift"], "in that search: next match, with Shift the previous"),
+    (&["[", "]", "<", ">"], "in a session: previous, next session in the list"),
     (&["Esc"], "close dialog, leave field"),
 ];
 
@@ -75,6 +76,7 @@ impl WebPage {
     pub(super) fn into_string(self, now: Timestamp, member: Option<(&str, &str)>) -> String {
         let body = html! {
             a.skip href="#main" { "Skip to content" }
+            @if self.nav_page == NavPage::Board { a.skip href="#sessions" { "Skip to sessions" } }
             (header(self.nav_page, member))
             main id="main" tabindex="-1" data-live[self.is_live] data-session=[self.session] data-now=(now) { (self.body) }
             (shortcuts_dialog())

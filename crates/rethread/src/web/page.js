@@ -150,9 +150,11 @@ async function refresh() {
     const wasEnd = document.querySelector(".talk #end");
     if (isAtEnd && wasEnd && !page.getElementById("end")) page = await fetchPage(lastAddress());
     const focused = document.activeElement?.closest?.("[data-item]")?.id;
+    const pin = document.activeElement?.dataset?.pin;
     morph(main, page.getElementById("main"));
     document.title = page.title;
     // An item that moved to another group is a new element.
+    if (pin) document.querySelector(`[data-pin="${CSS.escape(pin)}"]`)?.focus({ preventScroll: true });
     const item = focused && !main.contains(document.activeElement) && document.getElementById(focused);
     if (item) handle(item).focus({ preventScroll: true });
     afterChange();
@@ -254,6 +256,15 @@ if (search) {
   const field = search.querySelector("[data-find]");
   field.setSelectionRange(field.value.length, field.value.length);
 }
+
+// A span that ends now and a range of days exclude each other: what was set last counts.
+
+document.addEventListener("input", ({ target }) => {
+  const [span, ...days] = target.form?.dataset.excludes?.split(" ") ?? [];
+  if (!span || !target.value) return;
+  const others = target.name === span ? days : days.includes(target.name) ? [span] : [];
+  others.forEach((name) => { target.form.elements[name].value = ""; });
+}, { capture: true });
 
 // Filters apply when they change.
 
@@ -429,13 +440,13 @@ function afterChange() {
 }
 afterChange();
 
-// Opens the folds around a linked line.
+// Opens the folds around a linked line, and the call itself if its text was searched.
 
 function unfold() {
   const target = location.hash.startsWith("#L") && document.getElementById(location.hash.slice(1));
   if (!target) return;
   for (let one = target.parentElement?.closest("details"); one; one = one.parentElement?.closest("details")) {
-    if (!one.open && one.matches(".calls")) one.open = true;
+    if (!one.open && (one.matches(".calls") || document.querySelector(".found"))) one.open = true;
   }
   target.scrollIntoView({ block: "start" });
 }
@@ -476,7 +487,7 @@ if (isFirstVisit && !location.hash && document.querySelector("[data-opens-at-end
   scrollTo({ top: document.documentElement.scrollHeight });
 }
 
-// A drawing can be zoomed. It starts fitted, but never smaller than it can be read.
+// A drawing can be zoomed and dragged. It starts fitted, but never smaller than it can be read.
 
 const READABLE = 0.86;
 
@@ -484,13 +495,57 @@ function zoom(box, step) {
   const drawing = box.querySelector("svg");
   const { width, height } = drawing.viewBox.baseVal;
   const now = drawing.width.baseVal.value / width;
-  const fit = Math.max(Math.min((box.clientWidth - 2) / width, 1), READABLE);
-  const scale = step === "fit" ? fit : step === "1" ? 1 : Math.min(Math.max(now * Number(step), 0.2), 4);
+  const fit = Math.min((box.clientWidth - 2) / width, (innerHeight * 0.8 - 2) / height, 1);
+  const steps = { start: Math.max((box.clientWidth - 2) / width, READABLE), fit, 1: 1 };
+  const scale = Math.min(Math.max(steps[step] ?? now * Number(step), 0.1), step === "start" ? 1 : 4);
   drawing.setAttribute("width", Math.round(width * scale));
   drawing.setAttribute("height", Math.round(height * scale));
 }
 
-all("[data-drawing]").forEach((box) => zoom(box, "fit"));
+function drawing(box) {
+  zoom(box, "start");
+  // The center may be far below the first rows.
+  const middle = box.querySelector(".middle")?.getBoundingClientRect();
+  if (middle) box.scrollTop += middle.top - box.getBoundingClientRect().top - box.clientHeight / 2;
+  box.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    zoom(box, event.deltaY < 0 ? "1.1" : "0.9");
+  }, { passive: false });
+  let from = null;
+  let hasMoved = false;
+  box.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || event.pointerType === "touch") return;
+    hasMoved = false;
+    from = { x: event.clientX + box.scrollLeft, y: event.clientY + box.scrollTop };
+  });
+  addEventListener("pointermove", (event) => {
+    if (!from) return;
+    const [left, top] = [from.x - event.clientX, from.y - event.clientY];
+    hasMoved ||= Math.abs(left - box.scrollLeft) + Math.abs(top - box.scrollTop) > 4;
+    if (hasMoved) box.scrollTo(left, top);
+  });
+  addEventListener("pointerup", () => { from = null; });
+  // Dragging is not following a link, and links are not dragged out of the page.
+  box.addEventListener("dragstart", (event) => event.preventDefault());
+  box.addEventListener("click", (event) => hasMoved && event.preventDefault(), { capture: true });
+}
+
+all("[data-drawing]").forEach(drawing);
+
+// The relations of the node under the pointer, or of the focused one, stand out.
+
+function showRelations(node) {
+  const graph = document.querySelector("svg.graph");
+  if (!graph) return;
+  const of = node?.dataset.node;
+  graph.classList.toggle("focused", of !== undefined);
+  all(".edge", graph).forEach((edge) => edge.classList.toggle("near", edge.dataset.ends.split(" ").includes(of)));
+}
+
+for (const event of ["mouseover", "focusin"]) {
+  document.addEventListener(event, ({ target }) => target.closest?.(".drawing") && showRelations(target.closest("a.node")));
+}
 
 // The relations of the node under the pointer, or of the focused one, stand out.
 

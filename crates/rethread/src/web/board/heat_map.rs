@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use jiff::ToSpan;
 use jiff::civil::{Date, date};
 use maud::{Markup, html};
+use rethread_engine::Board;
 
 use super::super::components::{PageContext, count, non_blank};
 use super::BoardParams;
+use super::weekdays::{by_weekday, top_projects};
 use crate::render::number;
 use crate::serve::ApiError;
 
@@ -23,7 +25,8 @@ const WEEKS: i32 = 54;
 type DayCounts = BTreeMap<Date, u64>;
 
 /// The heat map of a year, with links to the other years and the same numbers as a table.
-pub(super) fn section(context: PageContext<'_>, params: &BoardParams, per_day: &DayCounts) -> Result<Markup, ApiError> {
+pub(super) fn section(context: PageContext<'_>, params: &BoardParams, board: &Board) -> Result<Markup, ApiError> {
+    let per_day = &board.per_day;
     let Some(today) = context.date(Some(context.now)) else { return Ok(html! {}) };
     let chosen = non_blank(params.year.as_ref()).map(|year| super::parse_number(year, "year")).transpose()?;
     let year = chosen.and_then(|year| i16::try_from(year).ok()).filter(|year| (1..=9998).contains(year));
@@ -40,10 +43,16 @@ pub(super) fn section(context: PageContext<'_>, params: &BoardParams, per_day: &
                 p.dim { (count(total, "session")) " on " (count(of_year.len() as u64, "day")) }
                 (years(params, per_day, year))
             }
-            div.heat-box tabindex="0" role="region" aria-label="Sessions per day" { (squares(params, first, last, &of_year)) }
-            details.more {
-                summary { "As a table" }
-                (months(params, &of_year))
+            div.heat-row {
+                div {
+                    div.heat-box tabindex="0" role="region" aria-label="Sessions per day" { (squares(params, first, last, &of_year)) }
+                    details.more {
+                        summary { "As a table" }
+                        (months(params, &of_year))
+                    }
+                }
+                (by_weekday(&of_year))
+                (top_projects(params, board))
             }
         }
     })
@@ -59,7 +68,7 @@ fn years(params: &BoardParams, per_day: &DayCounts, current: Option<i16>) -> Mar
             a href=(params.link(&[("year", None), ("since", None), ("until", None)])) aria-current=[current.is_none().then_some("true")] { "Last 12 months" }
             @for year in years {
                 @let name = year.to_string();
-                a href=(params.link(&[("year", Some(&name)), ("since", Some(&format!("{name}-01-01"))), ("until", Some(&format!("{name}-12-31")))])) aria-current=[(current == Some(year)).then_some("true")] { (name) }
+                a href=(to_year(params, &name)) aria-current=[(current == Some(year)).then_some("true")] { (name) }
             }
         }
     }
@@ -102,6 +111,12 @@ fn square(params: &BoardParams, day: Date, column: i32, many: u64, most: u64) ->
 fn level(many: u64, most: u64) -> u32 {
     let share = (many as f64 / most.max(1) as f64).sqrt();
     (share * 4.0).ceil().clamp(0.0, 4.0) as u32
+}
+
+/// A year on the map and in the table.
+fn to_year(params: &BoardParams, year: &str) -> String {
+    let (first, last) = (format!("{year}-01-01"), format!("{year}-12-31"));
+    params.link(&[("year", Some(year)), ("since", Some(&first)), ("until", Some(&last))])
 }
 
 /// The sessions of one day, with the other filters of the page.

@@ -25,7 +25,7 @@ const ENTITIES_PER_KIND: usize = 24;
 
 /// Characters of a name, and of a relation, that fit into a node.
 const NAME_WIDTH: usize = 30;
-const RELATION_WIDTH: usize = 34;
+const RELATION_WIDTH: usize = 36;
 
 /// Longer names get a smaller heading.
 const LONG_NAME_CHARS: usize = 60;

@@ -81,23 +81,26 @@ fn fix_item(context: PageContext<'_>, fix: &Fix, changes: &[FixChange], is_insid
                 @if is_inside { (source_lines(&fix.sources)) }
             }
             (reason(fix.reason.as_ref(), &fix.description))
-            (changes_of_fix(changes))
+            (changes_of_fix(fix.sources.first(), changes))
             @if !is_inside { (citations(context, &fix.sources)) }
         }
     }
 }
 
-/// The edits of a fix, as stored.
-fn changes_of_fix(changes: &[FixChange]) -> Markup {
+/// The edits of a fix, as stored, each with a link to its line, where the whole diff is.
+fn changes_of_fix(source: Option<&FactSource>, changes: &[FixChange]) -> Markup {
     let shown = &changes[..changes.len().min(MAX_CHANGES)];
     html! {
         @if !shown.is_empty() {
             div.changes {
                 @for change in shown {
-                    p.change-path { (OneLine(&change.path)) }
+                    p.change-path {
+                        @if let Some(source) = source { a href=(to_line(source.session, change.line)) title="the edit in its session" { (OneLine(&change.path)) } }
+                        @else { (OneLine(&change.path)) }
+                    }
                     @match &change.text {
                         Some(text) => { (diff(text)) }
-                        None => { p.dim { "file written in full; its content is not stored" } }
+                        None => { p.dim { "file written in full; content not stored" } }
                     }
                 }
                 @if changes.len() > shown.len() { p.dim { "… and " (number((changes.len() - shown.len()) as u64)) " more changes" } }
@@ -109,7 +112,7 @@ fn changes_of_fix(changes: &[FixChange]) -> Markup {
 /// Lines that begin with `+` or `-`, and `old → new` as a line of each.
 fn diff(text: &str) -> Markup {
     html! {
-        pre.diff {
+        pre.stored-change {
             @for line in text.lines() {
                 @match (line.strip_prefix("+ "), line.strip_prefix("- "), line.split_once(" → ")) {
                     (Some(new), ..) => { ins { "+ " (OneLine(new)) } }

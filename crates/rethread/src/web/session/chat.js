@@ -145,9 +145,8 @@ class ThreadChat {
       },
       error: () => {
         if (frame.clientId && frame.clientId === this.pending?.clientId) this.pending = null;
-        // A hint to send again without a text is what "Try again" does.
-        const hint = frame.hint?.includes("without a text") ? null : frame.hint;
-        this.say(hint ? `${frame.message}: ${hint}` : frame.message, true);
+        // After a run that failed, a button offers what the hint says.
+        this.say(frame.hint && !frame.runId ? `${frame.message}: ${frame.hint}` : frame.message, true);
         this.hasError = true;
       },
     };

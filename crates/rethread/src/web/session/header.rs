@@ -1,7 +1,7 @@
 //! The head of a session: name, tags and numbers, its views, and what one can do with it.
 
 use maud::{Markup, html};
-use rethread_engine::SessionPage;
+use rethread_engine::{AgentCommand, SessionPage};
 use rethread_model::{Agent, Session, SessionKind};
 
 use super::super::board::{live_status, short_model};
@@ -10,7 +10,7 @@ use super::super::edit::{pin_button, rename_button, tag_list};
 use super::super::links::{link, to_session};
 use super::{FOCUSED, SessionPageParams};
 use crate::render::{
-    duration, number, resume_command, rough_cost, sanitize_line, session_label, short_number, time_range,
+    duration, number, resume_command, sanitize_line, session_label, short_number, time_range,
 };
 use crate::serve::has_read_route;
 
@@ -25,6 +25,7 @@ pub(super) fn header(
     context: PageContext<'_>,
     reading: &SessionPage,
     params: &SessionPageParams,
+    used: &[Agent],
     may_write: bool,
 ) -> Markup {
     let session = &reading.listed.session;
@@ -49,7 +50,7 @@ pub(super) fn header(
             (numbers(reading))
             div.actions {
                 (views(session, params))
-                (resume_menu(session))
+                (resume_menu(session, used))
                 (export_menu(session))
                 (find_form(session, params))
             }
@@ -62,6 +63,7 @@ fn trail(reading: &SessionPage) -> Markup {
     let place = session.project.as_deref().or(session.cwd.as_deref());
     html! {
         p.trail {
+            button.plain.rail-toggle type="button" popovertarget="rail" { "Sessions" }
             a href="/" { "Board" } span aria-hidden="true" { "/" }
             @if let Some(project) = place { a href=(link("/", &[("project", Some(project))])) { (components::project(Some(project))) } }
             @else { (components::project(None)) }
@@ -87,11 +89,13 @@ fn numbers(reading: &SessionPage) -> Markup {
             div {
                 dt { "Tokens" }
                 dd title="input, output, and read from or written to the cache" {
-                    (short_number(tokens.input)) span.unit { " in " } (short_number(tokens.output)) span.unit { " out " }
+                    @if tokens.total() == 0 { "unknown" } @else {
+                        (short_number(tokens.input)) span.unit { " in " } (short_number(tokens.output)) span.unit { " out " }
+                    }
                     @if cached > 0 { (short_number(cached)) span.unit { " cached" } }
                 }
             }
-            div { dt { "Cost" } dd { @if reading.usage.cost().is_some() { (rough_cost(&reading.usage)) } @else { "unknown" } } }
+            div { dt { "Cost" } dd { @if reading.usage.cost().is_some() { (components::long_cost(&reading.usage)) } @else { "unknown" } } }
             @if let Some(time) = time { div { dt { "Duration" } dd { (time) } } }
         }
     }
@@ -114,8 +118,13 @@ fn views(session: &Session, params: &SessionPageParams) -> Markup {
     }
 }
 
+/// Other agents that have sessions here and can start with the handoff note.
+fn other_agents(session: &Session, used: &[Agent]) -> Vec<Agent> {
+    AgentCommand::startable_agents().filter(|agent| *agent != session.agent && used.contains(agent)).collect()
+}
+
 /// How to go on with the session, and what names it.
-fn resume_menu(session: &Session) -> Markup {
+fn resume_menu(session: &Session, used: &[Agent]) -> Markup {
     let reference = session.alias.clone().unwrap_or_else(|| session.id.to_string());
     html! {
         details.menu {
@@ -123,7 +132,12 @@ fn resume_menu(session: &Session) -> Markup {
             div.menu-box {
                 @if let Some(text) = resume_command(session) { h3 { "Continue in " (session.agent.label()) } p { (command(&text)) } }
                 @if session.agent == Agent::Native { h3 { "Continue" } p { (command(&format!("rethread thread send {} 'continue'", session.id))) } }
-                h3 { "Hand over to another agent" }
+                @let agents = other_agents(session, used);
+                @if !agents.is_empty() {
+                    h3 { "Continue in another agent" }
+                    ul.hand-over { @for agent in agents { li { (command(&format!("rethread resume {} --in {agent}", session.id))) } } }
+                }
+                h3 { "Only the handoff note" }
                 p { (command(&format!("rethread handoff {}", session.id))) }
                 h3 { "Refer to it in a prompt" }
                 p { (command(&format!("@@{}", sanitize_line(&reference)))) }

@@ -5,11 +5,11 @@ use rethread_engine::{InjectionRow, SessionPage, SimilarWork};
 use rethread_model::{Predicate, clip};
 use serde_json::Value;
 
-use super::super::components::{MultiLine, OneLine, PageContext, count, project};
+use super::super::components::{MultiLine, OneLine, PageContext, count, long_cost, project};
 use super::super::links::{to_entity, to_line, to_session};
 use super::super::markdown::markdown;
 use super::super::memory;
-use crate::render::{number, rough_cost, session_label, short_number};
+use crate::render::{number, session_label, short_number};
 use crate::serve::{ApiError, ServerState};
 
 /// Most files, errors and other items shown per section.
@@ -79,7 +79,7 @@ fn usage(reading: &SessionPage) -> Markup {
         section {
             h2 { "Tokens and cost" }
             dl.numbers {
-                dt { "Cost" } dd { @if reading.usage.cost().is_some() { (rough_cost(&reading.usage)) } @else { "unknown" } }
+                dt { "Cost" } dd { @if reading.usage.cost().is_some() { (long_cost(&reading.usage)) } @else { "unknown" } }
                 dt { "Input" } dd { (short_number(tokens.input)) }
                 dt { "Output" } dd { (short_number(tokens.output)) }
                 dt { "Cache reads" } dd { (short_number(tokens.cache_read)) }
