@@ -76,7 +76,6 @@ impl WebPage {
     pub(super) fn into_string(self, now: Timestamp, member: Option<(&str, &str)>) -> String {
         let body = html! {
             a.skip href="#main" { "Skip to content" }
-            @if self.nav_page == NavPage::Board { a.skip href="#sessions" { "Skip to sessions" } }
             (header(self.nav_page, member))
             main id="main" tabindex="-1" data-live[self.is_live] data-session=[self.session] data-now=(now) { (self.body) }
             (shortcuts_dialog())

@@ -547,20 +547,6 @@ for (const event of ["mouseover", "focusin"]) {
   document.addEventListener(event, ({ target }) => target.closest?.(".drawing") && showRelations(target.closest("a.node")));
 }
 
-// The relations of the node under the pointer, or of the focused one, stand out.
-
-function showRelations(node) {
-  const graph = document.querySelector("svg.graph");
-  if (!graph) return;
-  const of = node?.dataset.node;
-  graph.classList.toggle("focused", of !== undefined);
-  all(".edge", graph).forEach((edge) => edge.classList.toggle("near", edge.dataset.ends.split(" ").includes(of)));
-}
-
-for (const event of ["mouseover", "focusin"]) {
-  document.addEventListener(event, ({ target }) => target.closest?.(".drawing") && showRelations(target.closest("a.node")));
-}
-
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-zoom]");
   const box = document.querySelector("[data-drawing]");

@@ -26,14 +26,6 @@ async function preview(link) {
   }
 }
 
-// The first day and a span that ends now exclude each other: the one that was set last counts.
-
-document.addEventListener("input", ({ target }) => {
-  if (!search?.contains(target) || !target.value) return;
-  const others = { since: ["when"], until: ["when"], when: ["since", "until"] };
-  (others[target.name] ?? []).forEach((name) => { search.elements[name].value = ""; });
-}, { capture: true });
-
 function previewSoon(link) {
   clearTimeout(previewTimer);
   previewTimer = setTimeout(() => preview(link), 90);

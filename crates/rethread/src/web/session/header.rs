@@ -9,9 +9,7 @@ use super::super::components::{self, OneLine, PageContext, command, non_blank, s
 use super::super::edit::{pin_button, rename_button, tag_list};
 use super::super::links::{link, to_session};
 use super::{FOCUSED, SessionPageParams};
-use crate::render::{
-    duration, number, resume_command, sanitize_line, session_label, short_number, time_range,
-};
+use crate::render::{duration, number, resume_command, sanitize_line, session_label, short_number, time_range};
 use crate::serve::has_read_route;
 
 const EXPORT_ROUTE: &str = "/api/sessions/{id}/export";

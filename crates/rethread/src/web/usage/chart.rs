@@ -91,7 +91,7 @@ fn columns(
 ) -> Vec<StackedColumn> {
     let by_month = is_by_month((first, last));
     let start = |day: Date| if by_month { day.first_of_month() } else { day };
-    let label = |day: Date| day.strftime(if by_month { "%b %y" } else { "%-d %b" }).to_string();
+    let label = |day: Date| day.strftime(if by_month { "%b %Y" } else { "%-d %b" }).to_string();
     let mut columns: BTreeMap<Date, Vec<u64>> = BTreeMap::new();
     for day in first.series(jiff::Span::new().days(1)).take_while(|day| *day <= last) {
         columns.entry(start(day)).or_insert_with(|| vec![0; series.len()]);
