@@ -27,7 +27,7 @@ pub(crate) struct UsageArgs {
     #[arg(long, value_parser = values::agent(), hide_possible_values = true)]
     pub(crate) agent: Option<Agent>,
     /// Sort rows by tokens or cost, largest first [default: days by date, others by cost]
-    #[arg(long, value_enum, value_name = "KEY", hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = "ORDER", hide_possible_values = true)]
     pub(crate) sort: Option<UsageOrder>,
     /// Print a table, csv or tsv
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true, conflicts_with_all = ["json", "svg"])]

@@ -163,7 +163,7 @@ fn a_terminal_gets_the_newest_sessions_and_whole_names() {
     home.run_ok(&["sync"]);
     let (code, screen) = home.run_in_terminal(&["sessions"], "");
     assert_eq!(code, Some(0));
-    assert!(screen.contains("hint: 10 more: rethread sessions --limit 60"), "{screen}");
+    assert!(screen.contains("hint: 10 more, add --limit 60"), "{screen}");
     assert!(screen.lines().all(|line| line.chars().count() <= 80 || line.starts_with(NOTE)), "{screen}");
     assert_eq!(screen.matches("Sort the shelves of hall").count(), 50, "{screen}");
     assert!(screen.contains("work0/ware…") && screen.contains("work1/ware…"), "twins differ: {screen}");
