@@ -1,5 +1,7 @@
-//! Answers that are folded from all facts or messages of a store, kept until anything is stored: a server shows them
-//! again and again, and most requests find the store as it was.
+//! Keeps answers that are folded from all facts or messages of a store.
+//!
+//! They are kept until anything is stored: a server shows them again and again, and most requests find the store as it
+//! was.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

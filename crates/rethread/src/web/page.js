@@ -146,7 +146,7 @@ async function refresh() {
     let page = await fetchPage(liveAddress());
     // The reader began to type a name meanwhile.
     if (document.querySelector("[data-editing]")) return;
-    // A conversation that outgrew its page goes on with its last entries for those who read its end.
+    // Readers of the end of a conversation that outgrew its page see its last entries.
     const wasEnd = document.querySelector(".talk #end");
     if (isAtEnd && wasEnd && !page.getElementById("end")) page = await fetchPage(lastAddress());
     const focused = document.activeElement?.closest?.("[data-item]")?.id;

@@ -1,5 +1,4 @@
-//! What a search within a session found: every entry with all words as links to their lines, and a bar to go from one to
-//! the next.
+//! What a search within a session found: the entries as links, and a bar to go from one to the next.
 
 use std::ops::Range;
 
