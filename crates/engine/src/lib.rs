@@ -29,6 +29,7 @@ mod enrichment;
 mod environment;
 mod error;
 mod facts;
+mod fold_cache;
 mod forget;
 mod home;
 mod hook;
@@ -57,6 +58,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use config::LiveConfig;
+use fold_cache::FoldCaches;
 use index::SharedSnapshot;
 use search::OpenStores;
 use services::{EmbeddingService, IndexService, ModelService};
@@ -98,9 +100,9 @@ pub use questions::{
     ResolvedReferences,
 };
 pub use reports::{
-    AgentCoverage, Diagnosis, EngineStatus, Finding, FindingLevel, FoundAgent, OwnUsage, SessionType,
-    SessionTypeReduction, SessionUsage, UsageDetails, UsageGroup, UsageGrouping, UsageOfDay, UsageReport, UsageRequest,
-    UsageTotals,
+    AgentCoverage, Diagnosis, EngineStatus, Finding, FindingLevel, FoundAgent, OwnUsage, SessionRank, SessionType,
+    SessionTypeReduction, SessionUsage, TopSessions, UsageDetails, UsageGroup, UsageGrouping, UsageOfDay, UsageReport,
+    UsageRequest, UsageTotals,
 };
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
 pub use rethread_ingest::agents::{AgentFormat, Reads, Retention, format_of};
@@ -136,9 +138,9 @@ pub use services::{
     TurnService,
 };
 pub use sessions::{
-    AgentCommand, Board, BoardRequest, BoardSession, ChangedFile, EntryOriginal, EpisodeText, FoundInSession,
-    ListRange, ListedSession, LogProfile, OriginalProblem, ProjectFilter, SessionListRequest, SessionLog, SessionPage,
-    SessionPageRequest, ShowRequest, StateCounts, Timeline, TimelineEpisode, TimelineRequest,
+    AgentCommand, Board, BoardColumn, BoardOrder, BoardRequest, BoardSession, ChangedFile, EntryOriginal, EpisodeText,
+    FoundInSession, ListRange, ListedSession, LogProfile, OriginalProblem, ProjectFilter, SessionListRequest,
+    SessionLog, SessionPage, SessionPageRequest, ShowRequest, StateCounts, Timeline, TimelineEpisode, TimelineRequest,
 };
 pub use sync::{
     AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, UnreadTranscript, UnsyncedContent,
@@ -168,6 +170,8 @@ pub struct Engine {
     open_stores: OpenStores,
     /// The index as the last search saw it.
     shared_snapshot: SharedSnapshot,
+    /// Folds over the whole store, for the next ones who ask.
+    folds: FoldCaches,
     /// How long to wait for the store's lock. `None` means the default of [`Store`].
     store_timeout: Option<Duration>,
     /// A store replaced after this time was replaced by another process.
@@ -199,6 +203,7 @@ impl Engine {
             home,
             open_stores: OpenStores::default(),
             shared_snapshot: SharedSnapshot::default(),
+            folds: FoldCaches::default(),
             store_timeout: None,
             opened_at: std::time::SystemTime::now(),
             has_seen_store: AtomicBool::default(),

@@ -22,6 +22,8 @@ pub struct BoardRow {
     pub closed: Option<(CloseKind, Timestamp)>,
     /// Number of failed tool calls.
     pub tool_errors: u64,
+    /// Number of changed files.
+    pub files_edited: u64,
 }
 
 /// The last prompt and the last entry of a session.
@@ -41,7 +43,8 @@ impl ReadStore {
     pub fn board_rows(&self) -> Result<Vec<BoardRow>, StoreError> {
         self.sql.known(
             "SELECT session.number, coalesce(session.project, session.cwd) AS place, session.agent,
-             session.last_activity_at, session.tool_errors, lifecycle.touched_at, lifecycle.closed_as, lifecycle.closed_at
+             session.last_activity_at, session.tool_errors, session.files_edited, lifecycle.touched_at, lifecycle.closed_as,
+             lifecycle.closed_at
              FROM session LEFT JOIN lifecycle ON lifecycle.space = session.space AND lifecycle.agent = session.agent
              AND lifecycle.external_id = session.external_id
              WHERE session.space = ?1 AND session.kind = 'main' AND NOT session.is_empty
@@ -58,6 +61,7 @@ impl ReadStore {
                     touched_at: row.opt_time("touched_at")?,
                     closed: closed.zip(row.opt_time("closed_at")?),
                     tool_errors: row.u64("tool_errors")?,
+                    files_edited: row.u64("files_edited")?,
                 }))
             },
         )

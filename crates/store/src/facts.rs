@@ -80,8 +80,10 @@ impl ReadStore {
         };
         let predicates = query.predicates.iter().map(|predicate| format!("'{}'", predicate.as_str()));
         let predicates = predicates.collect::<Vec<_>>().join(", ");
+        // A session has few facts: an expression keeps SQLite from reading all facts with these predicates instead.
+        let predicate = if query.session.is_some() { "fact.predicate || ''" } else { "fact.predicate" };
         let by_predicate =
-            if predicates.is_empty() { String::new() } else { format!("AND fact.predicate IN ({predicates})") };
+            if predicates.is_empty() { String::new() } else { format!("AND {predicate} IN ({predicates})") };
         // A union of two index searches: SQLite does not combine indexes for a table without row ids.
         let (table, by_entity) = if about.is_some() {
             let (subject, object) = (self.sql.index("fact_by_subject"), self.sql.index("fact_by_object"));
@@ -209,6 +211,7 @@ impl Batch<'_> {
         carry: Option<&str>,
         now: Timestamp,
     ) -> Result<i64, StoreError> {
+        self.note_changed_facts();
         let learned = self.learned(session, span.first_seq)?;
         if !learned.is_empty() {
             self.sql.run(
@@ -249,6 +252,7 @@ impl Batch<'_> {
             values![session, span.first_seq, FIRST_MODEL_FACT],
         )?;
         let first = (last as i64 + 1).max(FIRST_MODEL_FACT);
+        self.note_changed_facts();
         self.add_entities(facts)?;
         for (number, fact) in (first..).zip(facts) {
             self.insert_fact(session, span, number, fact, Some(model), |_| now)?;
@@ -259,6 +263,7 @@ impl Batch<'_> {
     /// Removes the facts that rules extracted from a session, before they are extracted again. Facts of models stay
     /// while the line they cite is on the current branch.
     pub fn clear_rule_facts(&mut self, session: SessionNumber) -> Result<(), StoreError> {
+        self.note_changed_facts();
         let cited = "SELECT episode FROM entry WHERE entry.space = ?1 AND entry.session = ?2
              AND entry.line = fact.line AND NOT (is_abandoned OR is_retracted) AND episode IS NOT NULL";
         let by_models = "space = ?1 AND session = ?2 AND model IS NOT NULL";
@@ -271,6 +276,12 @@ impl Batch<'_> {
             self.sql.run(sql, values![session])?;
         }
         self.set_fact_rules_version(session, 0)
+    }
+
+    /// Facts are also extracted again, or by a model, when nothing else changes: what was folded from them must not be
+    /// used any more.
+    fn note_changed_facts(&mut self) {
+        self.next_change();
     }
 
     /// Records which version of the rules extracted the facts of a session.

@@ -18,7 +18,7 @@ const SYNTHETIC_MODEL: &str = "<synthetic>";
 const QUARTER_MILLIS: i64 = 15 * 60 * 1000;
 
 /// Selects API messages.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageFilter {
     /// Only sessions in this scope.
     pub scope: SessionScope,

@@ -1,10 +1,15 @@
 //! Counts of the work in sessions: messages, tool calls, edits, fixes.
 
+use std::collections::HashMap;
+
 use rethread_model::{ToolKind, estimate_byte_tokens};
 
 use crate::sessions::IN_SCOPE;
 use crate::sql::{Row, values};
 use crate::{ReadStore, SessionNumber, StoreError, UsageFilter};
+
+/// Up to this many sessions, the calls of each are read; for more, one pass over all calls is faster.
+const MAX_READ_ONE_BY_ONE: usize = 200;
 
 /// Counts of the work in one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,10 +38,32 @@ impl ReadStore {
         );
         let project = filter.scope.project();
         let values = values![project, filter.agent, filter.from, filter.to];
-        self.sql.all(&sql, values, |row| {
-            let work = counts_from_row(row)?;
-            if work.tool_calls == 0 { Ok(work) } else { self.with_edits(row.session("number")?, work) }
-        })
+        let selected = self.sql.all(&sql, values, |row| Ok((row.session("number")?, counts_from_row(row)?)))?;
+        if selected.len() <= MAX_READ_ONE_BY_ONE {
+            let with_edits = |(number, work): (_, WorkCounts)| match work.tool_calls {
+                0 => Ok(work),
+                _ => self.with_edits(number, work),
+            };
+            return selected.into_iter().map(with_edits).collect();
+        }
+        let edits = self.edits_by_session()?;
+        let counted = selected.into_iter().map(|(number, work)| match edits.get(&number.0) {
+            Some(counted) => WorkCounts { edits: counted.edits, fixes: counted.fixes, ..work },
+            None => work,
+        });
+        Ok(counted.collect())
+    }
+
+    /// Edits and fixes of all sessions that have any, from one pass over their calls.
+    fn edits_by_session(&self) -> Result<HashMap<i64, EditCounter>, StoreError> {
+        let mut counters: HashMap<i64, EditCounter> = HashMap::new();
+        self.sql.stream(
+            "SELECT session, tool_kind, status FROM entry
+             WHERE space = ?1 AND tool_kind IS NOT NULL AND NOT is_abandoned ORDER BY session, seq",
+            &[],
+            |row| counters.entry(row.int("session")?).or_default().count(row),
+        )?;
+        Ok(counters)
     }
 
     /// Counts for one session; `None` if it does not exist.
@@ -45,25 +72,38 @@ impl ReadStore {
         self.sql.one(sql, values![session], |row| self.with_edits(session, counts_from_row(row)?))
     }
 
-    fn with_edits(&self, session: SessionNumber, mut work: WorkCounts) -> Result<WorkCounts, StoreError> {
-        let mut has_failed = false;
+    fn with_edits(&self, session: SessionNumber, work: WorkCounts) -> Result<WorkCounts, StoreError> {
+        let mut counter = EditCounter::default();
         self.sql.each(
             "SELECT tool_kind, status FROM entry
              WHERE space = ?1 AND session = ?2 AND tool_kind IS NOT NULL AND NOT is_abandoned ORDER BY seq",
             values![session],
-            |row| {
-                let kind = ToolKind::from_stored(row.text("tool_kind")?);
-                if kind.changes_files() {
-                    work.edits += 1;
-                    work.fixes += u64::from(has_failed);
-                    has_failed = false;
-                } else if kind == ToolKind::Command && row.opt_text("status")? == Some("error") {
-                    has_failed = true;
-                }
-                Ok::<_, StoreError>(())
-            },
+            |row| counter.count(row),
         )?;
-        Ok(work)
+        Ok(WorkCounts { edits: counter.edits, fixes: counter.fixes, ..work })
+    }
+}
+
+/// Counts the edits of a session call by call.
+#[derive(Default)]
+struct EditCounter {
+    edits: u64,
+    fixes: u64,
+    /// Whether a command failed since the last edit.
+    has_failed: bool,
+}
+
+impl EditCounter {
+    fn count(&mut self, row: &Row<'_>) -> Result<(), StoreError> {
+        let kind = ToolKind::from_stored(row.text("tool_kind")?);
+        if kind.changes_files() {
+            self.edits += 1;
+            self.fixes += u64::from(self.has_failed);
+            self.has_failed = false;
+        } else if kind == ToolKind::Command && row.opt_text("status")? == Some("error") {
+            self.has_failed = true;
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Decisions, preferences and prohibitions.
 
+use std::sync::Arc;
+
 use rethread_recall::{DECISION_PREDICATES, Decision, decisions};
 use rethread_store::{FactQuery, SessionScope};
 
@@ -25,8 +27,12 @@ impl FactService<'_> {
         let Some(store) = self.engine.reader()? else { return Ok(Vec::new()) };
         let query =
             FactQuery { scope: request.scope.clone(), predicates: &DECISION_PREDICATES, until, ..FactQuery::default() };
-        let all = decisions(&store.facts(&query)?).into_iter();
+        let fold = || Ok(decisions(&store.facts(&query)?));
+        let all = match until {
+            None => self.engine.folds.decisions.get(store.head()?, request.scope.clone(), fold)?,
+            Some(_) => Arc::new(fold()?),
+        };
         let is_shown = |one: &Decision| request.include_inactive || one.is_open() || one.is_ruled_out();
-        Ok(all.filter(|one| is_shown(one) && one.mentions_all(&request.query)).collect())
+        Ok(all.iter().filter(|one| is_shown(one) && one.mentions_all(&request.query)).cloned().collect())
     }
 }

@@ -1,6 +1,6 @@
 //! The graph around an entity, and an overview of the best-known entities.
 
-use rethread_model::{Entity, EntityKind, Predicate};
+use rethread_model::{Entity, EntityKind, Predicate, Timestamp};
 use rethread_recall::{
     EntityGraph, GraphItem, GraphLimits, KNOWLEDGE_PREDICATES, entity_graph, knowledge_rank, mentions_path,
 };
@@ -54,14 +54,7 @@ impl FactService<'_> {
     pub fn about(self, request: &FactsRequest) -> Result<FactsReport, EngineError> {
         let until = self.parse_as_of(request.as_of.as_deref())?;
         let Some(store) = self.engine.reader()? else { return Ok(FactsReport::Entities(Vec::new())) };
-        let entities = |name_contains: Option<&str>| {
-            store.entities_with_facts(&EntityQuery {
-                scope: request.scope.clone(),
-                kind: request.kind,
-                name_contains,
-                until,
-            })
-        };
+        let entities = |name: Option<&str>| self.entities(&store, request, until, name);
         let Some(name) = request.entity.as_deref().map(str::trim).filter(|name| !name.is_empty()) else {
             return Ok(FactsReport::Entities(first_of_each_kind(&entities(None)?, request.limit)));
         };
@@ -93,6 +86,32 @@ impl FactService<'_> {
             Ok::<_, EngineError>(facts)
         })?;
         Ok(FactsReport::About { subject: entity, facts, graph, others })
+    }
+}
+
+impl FactService<'_> {
+    /// The entities of a request, or those whose name contains a text, those with the most facts first. All of today are
+    /// counted once and kept.
+    fn entities(
+        self,
+        store: &ReadStore,
+        request: &FactsRequest,
+        until: Option<Timestamp>,
+        name: Option<&str>,
+    ) -> Result<Vec<EntityFacts>, EngineError> {
+        let scope = request.scope.clone();
+        if until.is_some() {
+            let query = EntityQuery { scope, kind: request.kind, name_contains: name, until };
+            return Ok(store.entities_with_facts(&query)?);
+        }
+        let fold = || Ok(store.entities_with_facts(&EntityQuery { scope: scope.clone(), ..EntityQuery::default() })?);
+        let all = self.engine.folds.entities.get(store.head()?, scope.clone(), fold)?;
+        let name = name.map(str::to_ascii_lowercase);
+        let is_asked = |one: &&EntityFacts| {
+            let has_kind = request.kind.is_none_or(|kind| one.entity.kind == kind);
+            has_kind && name.as_ref().is_none_or(|name| one.entity.name.to_ascii_lowercase().contains(name))
+        };
+        Ok(all.iter().filter(is_asked).cloned().collect())
     }
 }
 

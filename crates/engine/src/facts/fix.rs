@@ -1,12 +1,12 @@
 //! Finds what fixed an error before, and what did not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use rethread_ingest::facts::{
     error_codes, identifying_line, is_distinctive_code, is_same_error, queried_codes, signature,
 };
-use rethread_model::{Entity, EntityKind, Predicate, relative_path};
-use rethread_recall::{Fix, KnownError, errors_with_code, known_errors, similar_errors, with_other_values};
+use rethread_model::{Entity, EntityKind, Predicate, SessionId, relative_path};
+use rethread_recall::{FactSource, Fix, KnownError, errors_with_code, known_errors, similar_errors, with_other_values};
 use rethread_store::{EntityQuery, FactQuery, FactRow, ReadStore, SessionScope, StoredChange};
 
 use crate::{EngineError, FactService};
@@ -75,28 +75,29 @@ pub struct FixChange {
 }
 
 impl FactService<'_> {
-    /// The edits of a fix where it was tried last; equal ones only once.
-    pub fn changes(self, fix: &Fix) -> Result<Vec<FixChange>, EngineError> {
-        let (Some(store), Some(source)) = (self.engine.reader()?, fix.sources.first()) else { return Ok(Vec::new()) };
-        let lines: Vec<u64> = source.evidence.iter().copied().chain([source.line]).collect();
-        let mut changes: Vec<FixChange> = Vec::new();
-        for StoredChange { line, path, text } in store.changes_at_lines(source.session, &lines)? {
-            let path = relative_path(&path, source.project.as_deref()).to_owned();
-            if !changes.iter().any(|known| known.path == path && known.text == text) {
-                changes.push(FixChange { line, path, text });
-            }
+    /// The edits of each fix where it was tried last; equal ones only once.
+    pub fn changes(self, fixes: &[&Fix]) -> Result<Vec<Vec<FixChange>>, EngineError> {
+        let Some(store) = self.engine.reader()? else { return Ok(vec![Vec::new(); fixes.len()]) };
+        // A session is read once, however many of its fixes are asked for.
+        let mut lines: HashMap<SessionId, Vec<u64>> = HashMap::new();
+        for source in fixes.iter().filter_map(|fix| fix.sources.first()) {
+            lines.entry(source.session).or_default().extend(lines_of(source));
         }
-        Ok(changes)
+        let mut edits: HashMap<SessionId, Vec<StoredChange>> = HashMap::new();
+        for (session, lines) in lines {
+            edits.insert(session, store.changes_at_lines(session, &lines)?);
+        }
+        Ok(fixes.iter().map(|fix| changes_of(fix, &edits)).collect())
     }
 
     /// Known errors with their fixes and failed attempts.
     pub fn errors(self, request: &ErrorsRequest) -> Result<ErrorsReport, EngineError> {
         let Some(store) = self.engine.reader()? else { return Ok(ErrorsReport::default()) };
-        let mut errors = known_errors(store.facts(&errors_in(&request.scope))?);
-        errors.retain(|error| error.contains_words(&request.query));
-        let total = errors.len();
-        errors.truncate(request.limit);
-        Ok(ErrorsReport { errors, total })
+        let fold = || Ok(known_errors(store.facts(&errors_in(&request.scope))?));
+        let all = self.engine.folds.errors.get(store.head()?, request.scope.clone(), fold)?;
+        let matching: Vec<&KnownError> = all.iter().filter(|error| error.contains_words(&request.query)).collect();
+        let errors = matching.iter().take(request.limit).map(|error| (*error).clone()).collect();
+        Ok(ErrorsReport { errors, total: matching.len() })
     }
 
     /// Looks up fixes for the same error, for errors with the same code, or for errors with similar words.
@@ -121,6 +122,26 @@ impl FactService<'_> {
         };
         Ok(FixReport { signature, errors, known_errors: known })
     }
+}
+
+/// The edits of a fix among those of its session.
+fn changes_of(fix: &Fix, edits: &HashMap<SessionId, Vec<StoredChange>>) -> Vec<FixChange> {
+    let mut changes: Vec<FixChange> = Vec::new();
+    let Some(source) = fix.sources.first() else { return changes };
+    let lines: Vec<u64> = lines_of(source).collect();
+    let of_session = edits.get(&source.session).map(Vec::as_slice).unwrap_or_default();
+    for StoredChange { line, path, text } in of_session.iter().filter(|edit| lines.contains(&edit.line)) {
+        let path = relative_path(path, source.project.as_deref()).to_owned();
+        if !changes.iter().any(|known| known.path == path && known.text == *text) {
+            changes.push(FixChange { line: *line, path, text: text.clone() });
+        }
+    }
+    changes
+}
+
+/// The lines that show a fix.
+fn lines_of(source: &FactSource) -> impl Iterator<Item = u64> {
+    source.evidence.iter().copied().chain([source.line])
 }
 
 /// Errors that were printed before; if none of them has a fix, also similar ones, whose fixes are hypotheses here.

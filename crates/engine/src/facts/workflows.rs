@@ -22,6 +22,10 @@ impl FactService<'_> {
         let Some(store) = self.engine.reader()? else { return Ok(Vec::new()) };
         let predicates = [Predicate::Ran, Predicate::Sequence, Predicate::FixedBy];
         let query = FactQuery { scope: request.scope.clone(), predicates: &predicates, until, ..FactQuery::default() };
-        Ok(workflows(&store.facts(&query)?))
+        let fold = || Ok(workflows(&store.facts(&query)?));
+        match until {
+            None => Ok(self.engine.folds.workflows.get(store.head()?, request.scope.clone(), fold)?.to_vec()),
+            Some(_) => fold(),
+        }
     }
 }

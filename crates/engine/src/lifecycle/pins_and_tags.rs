@@ -1,6 +1,6 @@
 //! Pins and tags: how users find a session again. Neither says anything about whether it is active.
 
-use rethread_model::one_line;
+use rethread_model::{is_unsafe_to_display, one_line};
 use rethread_store::{Batch, SessionLabels, StoreError};
 
 use super::LifecycleService;
@@ -15,8 +15,8 @@ const MAX_TAGS: usize = 20;
 /// Why a tag was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTag {
-    /// It is empty, too long, or has a comma.
-    #[error("invalid tag {0:?}: use at most {MAX_TAG_CHARS} characters, without a comma")]
+    /// It is empty, too long, or has a comma or a control character.
+    #[error("invalid tag {0:?}: use at most {MAX_TAG_CHARS} characters, without a comma or control characters")]
     Text(String),
     /// The session would get too many.
     #[error("a session can have at most {MAX_TAGS} tags: remove one first")]
@@ -93,9 +93,11 @@ fn is_same_tag(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
 
-/// A tag as it is stored: one line, without secrets. It must have a visible character, no comma, and not be too long.
+/// A tag as it is stored: one line, without secrets. It must have a visible character, no comma or control character,
+/// and not be too long.
 pub(super) fn check_tag(tag: &str) -> Result<String, InvalidTag> {
     let tag = without_secrets(&one_line(tag));
-    let fits = !tag.is_empty() && !tag.contains(',') && tag.chars().count() <= MAX_TAG_CHARS;
+    let is_plain = !tag.contains(',') && !tag.chars().any(is_unsafe_to_display);
+    let fits = !tag.is_empty() && is_plain && tag.chars().count() <= MAX_TAG_CHARS;
     if fits { Ok(tag) } else { Err(InvalidTag::Text(preview(&tag, MAX_TAG_CHARS))) }
 }

@@ -63,11 +63,11 @@ impl QuestionService<'_> {
         };
         let facts = |predicates: &[Predicate]| {
             let (scope, limit) = (scope.clone(), Some(MAX_FACTS));
-            store.facts(&FactQuery { scope, predicates, limit, ..FactQuery::default() })
+            Ok::<_, EngineError>(store.facts(&FactQuery { scope, predicates, limit, ..FactQuery::default() })?)
         };
         let wants_events = shape.asks_when || shape.is_mostly(MemoryKind::Event);
         Ok(ProjectEvidence {
-            facts: facts(&KNOWLEDGE)?,
+            facts: self.engine.folds.knowledge.get(store.head()?, scope.clone(), || facts(&KNOWLEDGE))?.to_vec(),
             events: if wants_events { facts(&EVENTS)? } else { Vec::new() },
             errors: self.printed_errors(question, shape, scope)?,
             rules: self.rules(scope)?,

@@ -19,8 +19,8 @@ pub(crate) use doctor::with_cause;
 pub use doctor::{Diagnosis, Finding, FindingLevel};
 pub use reduction::{SessionType, SessionTypeReduction};
 pub use usage::{OwnUsage, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals};
-pub(crate) use usage_overview::costs_by_session;
-pub use usage_overview::{SessionUsage, UsageDetails, UsageOfDay};
+pub(crate) use usage_overview::{DetailSums, costs_by_session};
+pub use usage_overview::{SessionRank, SessionUsage, TopSessions, UsageDetails, UsageOfDay};
 
 /// Sizes, counts and versions.
 #[derive(Clone, Debug)]

@@ -1,15 +1,15 @@
 //! The board: what runs now, and all sessions newest first, with what a table shows of each.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use jiff::civil::Date;
 use rethread_ingest::source::LiveStatus;
 use rethread_llm::NanoUsd;
 use rethread_model::{Agent, Entry, Predicate, Session, SessionState, Timestamp};
-use rethread_store::{
-    BoardRow, FactQuery, LifecycleRow, PinAndTags, ReadStore, SessionKey, SessionNumber, UsageFilter,
-};
+use rethread_store::{BoardRow, FactQuery, LifecycleRow, PinAndTags, ReadStore, SessionKey, SessionNumber};
 
+use super::board_order::{BoardColumn, BoardOrder};
 use crate::clock::local_time;
 use crate::lifecycle::LiveSessions;
 use crate::reports::costs_by_session;
@@ -39,7 +39,9 @@ pub struct BoardRequest {
     pub only_pinned: bool,
     /// Only sessions with this tag, in any case.
     pub tag: Option<String>,
-    /// Which of the matching sessions, pinned ones first, then by last activity.
+    /// The order of the matching sessions.
+    pub order: BoardOrder,
+    /// Which of the matching sessions, in this order.
     pub sessions: ListRange,
     /// Maximum number of running sessions.
     pub max_running: usize,
@@ -169,11 +171,11 @@ pub struct BoardSession {
 }
 
 /// A session with what filters and order depend on.
-struct Candidate<'g> {
-    row: &'g BoardRow,
+pub(super) struct Candidate<'g> {
+    pub(super) row: &'g BoardRow,
     state: SessionState,
     waits: bool,
-    pinned_at: Option<Timestamp>,
+    pub(super) pinned_at: Option<Timestamp>,
 }
 
 impl SessionService<'_> {
@@ -229,7 +231,7 @@ impl SessionService<'_> {
         board.matching = shown.len();
         board.running_count = running.len();
         // Both are sorted by last activity, and stay so among equals.
-        shown.sort_by_key(|one| std::cmp::Reverse(one.pinned_at));
+        filter.sort(&mut shown);
         running.sort_by_key(|(waits, state, _)| (!waits, *state != SessionState::Active));
         let load = |row: &BoardRow, state| load_session(store, (row, state), &marks, &live);
         for (_, state, row) in running.into_iter().take(request.max_running) {
@@ -271,8 +273,8 @@ struct BoardFilter<'r> {
     request: &'r BoardRequest,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
-    /// Known costs, if the request limits them.
-    costs: HashMap<SessionNumber, NanoUsd>,
+    /// Known costs, if the request limits them or sorts by them.
+    costs: Arc<HashMap<SessionNumber, NanoUsd>>,
     marks: &'r HashMap<SessionNumber, PinAndTags>,
 }
 
@@ -286,9 +288,10 @@ impl<'r> BoardFilter<'r> {
         let parse = |text: &Option<String>, is_end| {
             text.as_deref().map(|text| service.engine.parse_time(text, is_end)).transpose()
         };
-        let costs = match request.min_cost {
-            Some(_) => costs_by_session(store, &UsageFilter { agent: request.agent, ..UsageFilter::default() })?,
-            None => HashMap::new(),
+        let costs = if request.min_cost.is_some() || request.order.column == BoardColumn::Cost {
+            service.engine.folds.costs.get(store.head()?, (), || costs_by_session(store))?
+        } else {
+            Arc::default()
         };
         Ok(Self { request, since: parse(&request.since, false)?, until: parse(&request.until, true)?, costs, marks })
     }
@@ -301,6 +304,11 @@ impl<'r> BoardFilter<'r> {
     fn is_in_time(&self, at: Option<Timestamp>) -> bool {
         self.since.is_none_or(|since| at.is_some_and(|at| at >= since))
             && self.until.is_none_or(|until| at.is_some_and(|at| at < until))
+    }
+
+    /// Sorts sessions that are sorted by last activity.
+    fn sort(&self, shown: &mut [Candidate<'_>]) {
+        self.request.order.sort(shown, |number| self.costs.get(&number).copied());
     }
 
     /// All conditions but project, agent, time and state.

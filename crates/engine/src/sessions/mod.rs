@@ -2,6 +2,7 @@
 
 mod agent_command;
 mod board;
+mod board_order;
 mod episodes;
 mod originals;
 mod page;
@@ -22,6 +23,7 @@ use crate::{EngineError, SessionService};
 
 pub use agent_command::AgentCommand;
 pub use board::{Board, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
+pub use board_order::{BoardColumn, BoardOrder};
 pub use episodes::EpisodeText;
 pub(crate) use originals::partly_forgotten_key;
 pub use originals::{EntryOriginal, OriginalProblem};

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use rethread_engine::{
-    BoardRequest, BoardSession, EngineError, EntryRange, ErrorsRequest, InvalidTag, ListRange, NanoUsd, ProjectFilter,
-    SessionPage, SessionPageRequest,
+    BoardColumn, BoardOrder, BoardRequest, BoardSession, EngineError, EntryRange, ErrorsRequest, InvalidTag, ListRange,
+    NanoUsd, ProjectFilter, SessionPage, SessionPageRequest,
 };
 use rethread_model::{Agent, SessionId, SessionState};
 
@@ -81,6 +81,33 @@ fn board_filters_and_counts_matches() {
 }
 
 #[test]
+fn sessions_can_be_sorted_by_a_column_in_both_directions() {
+    type Key = fn(&BoardSession) -> (Option<String>, u64);
+    let home = home();
+    engine(&home, 101).lifecycle().set_pinned(ANNA, true).unwrap();
+    let of = |column, is_reversed| {
+        let order = BoardOrder { column, is_reversed };
+        engine(&home, 102).sessions().board(&BoardRequest { order, ..all() }).unwrap().sessions
+    };
+    let keys: [(BoardColumn, Key); 4] = [
+        (BoardColumn::Agent, |one| (Some(one.listed.session.agent.to_string()), 0)),
+        (BoardColumn::Failures, |one| (None, u64::MAX - one.listed.session.counts.tool_errors)),
+        (BoardColumn::Files, |one| (None, u64::MAX - one.listed.session.counts.files_edited)),
+        (BoardColumn::Cost, |one| (None, u64::MAX - one.usage.cost().map_or(0, NanoUsd::get))),
+    ];
+    for (column, key) in keys {
+        let sorted: Vec<_> = of(column, false).iter().map(key).collect();
+        assert!(sorted.len() == 3 && sorted.is_sorted(), "{column:?}: {sorted:?}");
+        let reversed: Vec<_> = of(column, true).iter().map(key).collect();
+        let has_cost = |one: &(Option<String>, u64)| one.1 < u64::MAX;
+        let known = if column == BoardColumn::Cost { reversed.iter().filter(|one| has_cost(one)).count() } else { 3 };
+        assert!(reversed[..known].is_sorted_by(|one, next| one >= next), "{column:?}: {reversed:?}");
+    }
+    let times: Vec<_> = of(BoardColumn::Activity, true).iter().map(|one| one.listed.session.last_activity_at).collect();
+    assert!(times.is_sorted(), "oldest first, pinned or not: {times:?}");
+}
+
+#[test]
 fn pinned_sessions_come_first_and_tags_can_be_chosen() {
     let home = home();
     let lifecycle = |minute| engine(&home, minute);
@@ -102,7 +129,7 @@ fn pinned_sessions_come_first_and_tags_can_be_chosen() {
         (rows(&after.sessions)[0].0, &after.all_tags[..]),
         ("write the docs", &[("needs review".to_owned(), 1)][..])
     );
-    for invalid in ["", " ", "a,b", &"x".repeat(41)] {
+    for invalid in ["", " ", "a,b", "\u{202e}b", "\u{1b}[2J", &"x".repeat(41)] {
         let failed = lifecycle(104).lifecycle().change_tags(ANNA, &words(&[invalid]), &[]);
         assert!(matches!(failed, Err(EngineError::Tag(InvalidTag::Text(_)))), "{invalid:?}: {failed:?}");
     }
@@ -244,7 +271,7 @@ fn session_page_includes_its_facts() {
     assert_eq!((known.errors.len(), known.errors[0].occurrences), (1, 1));
     let fix = &known.errors[0].fixes.fixes[0];
     assert_eq!(fix.description, "Cargo.toml: a → b");
-    let changes = engine.facts().changes(fix).unwrap();
+    let changes = engine.facts().changes(&[fix]).unwrap().remove(0);
     assert_eq!((changes.len(), changes[0].path.as_str(), changes[0].text.as_deref()), (1, "Cargo.toml", Some("a → b")));
     assert_eq!(known.decisions[0].subject, "rustls");
     assert_eq!((known.files[0].name.as_str(), known.files[0].times), ("Cargo.toml", 1));

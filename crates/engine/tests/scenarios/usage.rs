@@ -3,12 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use jiff::tz::{TimeZone, offset};
-use rethread_engine::{Engine, NanoUsd, SessionScope, SessionType, UsageGrouping, UsageReport, UsageRequest};
+use rethread_engine::{
+    Engine, NanoUsd, SessionRank, SessionScope, SessionType, SessionUsage, TopSessions, UsageGrouping, UsageReport,
+    UsageRequest,
+};
 use rethread_model::{Agent, Tokens};
 use rethread_testing::{PiTranscriptBuilder, StubModel, StubReply, TestHome, text_block};
 use serde_json::{Value, json};
 
 use crate::turns;
+
+const TOP: TopSessions = TopSessions { limit: 10, by: SessionRank::Cost };
 
 /// Writes a Claude Code transcript of these lines.
 fn claude(home: &TestHome, number: u8, project: &str, lines: &[Value]) {
@@ -213,7 +218,7 @@ fn one_pass_gives_the_same_numbers_as_a_report_per_grouping() {
         UsageRequest { scope: SessionScope::Project("/home/dev/app".to_owned()), ..UsageRequest::default() },
     ];
     for request in requests {
-        let details = home.engine().reports().usage_details(&request, 10).unwrap();
+        let details = home.engine().reports().usage_details(&request, TOP).unwrap();
         for (by, groups) in &details.groups {
             let report = usage(&home, &UsageRequest { group_by: *by, ..request.clone() });
             assert_eq!((&report.groups, &report.total), (groups, &details.report.total), "{by:?} of {request:?}");
@@ -222,10 +227,19 @@ fn one_pass_gives_the_same_numbers_as_a_report_per_grouping() {
         assert_eq!(details.days.iter().map(|day| day.totals.messages).sum::<u64>(), messages);
         assert_eq!(details.top_sessions.iter().map(|one| one.totals.messages).sum::<u64>(), messages);
     }
-    let all = home.engine().reports().usage_details(&UsageRequest::default(), 10).unwrap();
+    let all = home.engine().reports().usage_details(&UsageRequest::default(), TOP).unwrap();
     assert_eq!((all.hours[6][23], all.hours[0][8]), (1, 1), "a Sunday evening and a Monday morning in UTC");
     let costs: Vec<_> = all.top_sessions.iter().map(|one| one.totals.cost()).collect();
     assert!(costs.is_sorted_by(|one, next| one >= next), "{costs:?}");
-    let none = TestHome::new().engine().reports().usage_details(&UsageRequest::default(), 10).unwrap();
+    let top = |limit, by| {
+        let top = TopSessions { limit, by };
+        home.engine().reports().usage_details(&UsageRequest::default(), top).unwrap().top_sessions
+    };
+    let messages: Vec<u64> = top(10, SessionRank::Messages).iter().map(|one| one.totals.messages).collect();
+    assert!(messages.is_sorted_by(|one, next| one >= next), "{messages:?}");
+    let durations: Vec<_> = top(10, SessionRank::Duration).iter().map(SessionUsage::duration).collect();
+    assert!(durations.len() > 1 && durations.is_sorted_by(|one, next| one >= next), "{durations:?}");
+    assert_eq!(top(1, SessionRank::Duration).iter().map(SessionUsage::duration).collect::<Vec<_>>(), durations[..1]);
+    let none = TestHome::new().engine().reports().usage_details(&UsageRequest::default(), TOP).unwrap();
     assert!(none.days.is_empty() && none.top_sessions.is_empty());
 }

@@ -61,7 +61,7 @@ pub(crate) use health::{diagnosis, verify_report};
 pub(crate) use highlighted_diff::{code_line, highlighted_rows};
 pub(crate) use index::{index_failed, index_rebuilt, index_report};
 pub(crate) use original::{CallDetail, FoldedText, LogOriginals, MAX_ROW_CHARS, SHOWN_DIFF_ROWS, about_diff};
-pub(crate) use project_names::project_names;
+pub(crate) use project_names::{path_separators, project_names};
 pub(crate) use redactions::redaction_summary;
 pub(crate) use reduction::reduction_table;
 pub(crate) use resume::{
@@ -85,7 +85,7 @@ pub(crate) use table::{Separator, separated};
 pub(crate) use text_page::{CellAlign, TextPage, Tone, sanitize_line, truncate_to_width};
 pub(crate) use thread::{compaction_note, compaction_summary, queue_position, send_plan, thread_context, threads};
 pub(crate) use timeline::timeline;
-pub(crate) use usage::{UsageMeasure, budget_limits, ledger_cost, money, rough_cost, usage, usage_measure};
+pub(crate) use usage::{UsageMeasure, budget_limits, ledger_cost, money, usage, usage_measure};
 pub(crate) use usage_rows::usage_rows;
 pub(crate) use workflows::workflows;
 pub(crate) use wrap::wrap;

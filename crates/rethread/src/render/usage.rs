@@ -95,7 +95,7 @@ pub(crate) fn usage_measure(report: &UsageReport) -> UsageMeasure {
 }
 
 /// A cost for a table: `~` if part of it is estimated, `+` if part of it is unknown.
-pub(crate) fn rough_cost(used: &UsageTotals) -> String {
+pub(super) fn rough_cost(used: &UsageTotals) -> String {
     let Some(cost) = used.cost() else { return "unknown".to_owned() };
     let more = if used.unpriced_tokens > 0 { "+" } else { "" };
     format!("{}{more}", if used.estimated_cost.is_some() { estimated_money(cost) } else { money(cost) })

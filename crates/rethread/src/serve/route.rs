@@ -51,6 +51,12 @@ pub(crate) struct Route {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoParams {}
 
+/// A name with all bytes but letters, digits, dots and dashes as `%XX`.
+fn percent_encoded(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+    name.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
 /// A successful response.
 #[derive(Debug)]
 pub(crate) struct ApiResponse {
@@ -64,7 +70,14 @@ pub(crate) struct ApiResponse {
 impl ApiResponse {
     /// 200 with a file that a browser saves and never shows.
     pub(crate) fn file(content_type: &'static str, name: &str, body: String) -> Self {
-        let disposition = format!("attachment; filename=\"{name}\"");
+        // A header is ASCII; browsers prefer the encoded name.
+        let ascii: String = name.chars().filter(char::is_ascii).collect();
+        let disposition = if ascii == name {
+            format!("attachment; filename=\"{name}\"")
+        } else {
+            let ascii = ascii.trim_start_matches('-');
+            format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{}", percent_encoded(name))
+        };
         Self { status: StatusCode::OK, body, location: None, file: Some((content_type, disposition)) }
     }
 

@@ -116,7 +116,7 @@ pub(super) fn stacked(
                                 rect class={ "s" (of.min(LAST_COLOR)) } x=(percent(middle - width / 2.0)) y=(format!("{y:.1}")) width=(percent(width)) height=(format!("{height:.1}")) {}
                             }
                         }
-                        @if at % every == 0 { text x=(percent(middle)) y="199" text-anchor=(anchor(middle)) { (column.label) } }
+                        @if at % every == 0 { text.half[at / every % 2 == 1] x=(percent(middle)) y="199" text-anchor=(anchor(middle)) { (column.label) } }
                     }
                 }
             }

@@ -3,11 +3,13 @@
 use jiff::tz::TimeZone;
 use maud::{Escaper, Markup, Render, html};
 use rethread_engine::{FactSource, UsageTotals};
-use rethread_model::{Session, SessionKind, SessionState, Timestamp, clip};
+use rethread_model::{Session, SessionKind, SessionState, Timestamp, clip, is_unsafe_to_display};
 use std::fmt::Write;
 
 use super::links::{to_line, to_session};
-use crate::render::{age, local_time, number, project_names, rough_cost, sanitize, sanitize_line, session_label};
+use crate::render::{
+    age, local_time, money, number, path_separators, project_names, sanitize, sanitize_line, session_label,
+};
 use crate::serve::ServerState;
 
 /// Characters of a session name in a citation.
@@ -29,6 +31,23 @@ impl<T: AsRef<str>> Render for OneLine<T> {
 impl<T: AsRef<str>> Render for MultiLine<T> {
     fn render_to(&self, out: &mut String) {
         let _ = Escaper::new(out).write_str(&sanitize(self.0.as_ref()));
+    }
+}
+
+/// A stored value in an attribute that a form or script sends back: nothing is replaced, but characters that are unsafe to
+/// display are written as character references.
+pub(super) struct ExactValue<T>(pub(super) T);
+
+impl<T: AsRef<str>> Render for ExactValue<T> {
+    fn render_to(&self, out: &mut String) {
+        for c in self.0.as_ref().chars() {
+            // Writing to a String cannot fail.
+            let _ = if is_unsafe_to_display(c) || matches!(c, '\n' | '\t') {
+                write!(out, "&#{};", u32::from(c))
+            } else {
+                Escaper::new(out).write_char(c)
+            };
+        }
     }
 }
 
@@ -110,9 +129,11 @@ pub(super) fn project_choices(paths: &[String]) -> Vec<(String, String)> {
     paths.iter().cloned().zip(names).collect()
 }
 
-/// The last part of a path.
+/// The last part of a path. A text that is not an absolute path stays whole.
 pub(super) fn last_part(path: &str) -> &str {
-    path.trim_end_matches('/').rsplit('/').next().filter(|part| !part.is_empty()).unwrap_or(path)
+    let separators = path_separators(path);
+    let part = path.trim_end_matches(separators).rsplit(separators).next();
+    part.filter(|part| !part.is_empty()).unwrap_or(path)
 }
 
 /// A citation: a link that jumps to the line.
@@ -144,12 +165,25 @@ pub(super) fn citations(context: PageContext<'_>, sources: &[FactSource]) -> Mar
     }
 }
 
-/// The known cost, with its origin as tooltip.
+/// The known cost, with its origin and what it leaves out as tooltip. Short, for tables.
 pub(super) fn cost(used: &UsageTotals) -> Markup {
+    cost_after(used, "~")
+}
+
+/// The same where there is room.
+pub(super) fn long_cost(used: &UsageTotals) -> Markup {
+    cost_after(used, "about ")
+}
+
+fn cost_after(used: &UsageTotals, estimated: &str) -> Markup {
     html! {
-        @if used.cost().is_some() {
-            @let about = if used.estimated_cost.is_some() { "estimated from list prices" } else { "as recorded by the agent" };
-            span.cost title=(about) { (rough_cost(used)) }
+        @if let Some(known) = used.cost() {
+            @let is_estimated = used.estimated_cost.is_some();
+            @let origin = if is_estimated { "estimated from list prices" } else { "as recorded by the agent" };
+            span.cost title={
+                (origin)
+                @if used.unpriced_tokens > 0 { ", excludes " (count(used.unpriced_tokens, "token")) " without a known price" }
+            } { @if is_estimated { (estimated) } (money(known)) }
         }
     }
 }
@@ -205,6 +239,13 @@ pub(super) fn day_field(name: &str, label: &str, value: Option<&String>) -> Mark
     }
 }
 
+/// A hint if the first day of a range is after the last one.
+pub(super) fn reversed_dates(since: Option<&String>, until: Option<&String>) -> Option<&'static str> {
+    let day = |value| non_blank(value).and_then(|value| value.parse::<jiff::civil::Date>().ok());
+    let (first, last) = (day(since)?, day(until)?);
+    (first > last).then_some("The first day is after the last one: swap From and To.")
+}
+
 /// A select field.
 pub(super) fn select_field(name: &str, label: &str, chosen: Option<&str>, options: &[(String, String)]) -> Markup {
     html! {
@@ -212,7 +253,7 @@ pub(super) fn select_field(name: &str, label: &str, chosen: Option<&str>, option
             span { (label) }
             select name=(name) data-submit {
                 @for (value, text) in options {
-                    option value=(OneLine(value).render()) selected[chosen.unwrap_or_default() == value] { (OneLine(text)) }
+                    option value=(ExactValue(value)) selected[chosen.unwrap_or_default() == value] { (OneLine(text)) }
                 }
             }
         }
@@ -243,4 +284,33 @@ pub(super) fn reason(reason: Option<&String>, shown: &str) -> Markup {
 /// A trimmed parameter; `None` if blank.
 pub(super) fn non_blank(value: Option<&String>) -> Option<&str> {
     value.map(|value| value.trim()).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_are_shortened() {
+        let check = |path: &str, expect: &str| assert_eq!(last_part(path), expect);
+        check("/home/dev/shop/", "shop");
+        check("~/shop", "shop");
+        check("C:\\Users\\dev\\shop", "shop");
+        check("c:/dev/shop", "shop");
+        check("=HYPERLINK(\"http://evil\",\"x\")", "=HYPERLINK(\"http://evil\",\"x\")");
+        check("/", "/");
+    }
+
+    #[test]
+    fn exact_values_keep_every_character_and_show_none_that_is_unsafe() {
+        let shown = |value: &str| html! { i title=(ExactValue(value)) {} }.into_string();
+        assert_eq!(shown("a  \u{202e}\"<b>\n"), "<i title=\"a  &#8238;&quot;&lt;b&gt;&#10;\"></i>");
+    }
+
+    #[test]
+    fn reversed_dates_are_noticed() {
+        let check =
+            |since: &str, until: &str| reversed_dates(Some(&since.to_owned()), Some(&until.to_owned())).is_some();
+        assert!(check("2026-02-02", "2026-02-01") && !check("2026-02-01", "2026-02-01") && !check("7d", "2026-02-01"));
+    }
 }

@@ -55,7 +55,8 @@ function rename(button) {
   const form = document.createElement("form");
   form.className = "rename-form";
   form.dataset.editing = "";
-  const field = Object.assign(document.createElement("input"), { type: "text", value: heading.textContent, maxLength: 200 });
+  const field = Object.assign(document.createElement("input"), { type: "text", value: button.dataset.name, placeholder: heading.textContent, maxLength: 200 });
+  const before = field.value.trim();
   field.setAttribute("aria-label", "Name of the session; empty restores the original");
   const save = Object.assign(document.createElement("button"), { type: "submit", className: "plain", textContent: "Save" });
   form.append(field, save);
@@ -67,7 +68,10 @@ function rename(button) {
   };
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (!(await changeSession(button.dataset.rename, { name: field.value.trim() }))) return;
+    const name = field.value.trim();
+    // An unchanged name stays the agent's, which may give another one later.
+    if (name === before) return close();
+    if (!(await changeSession(button.dataset.rename, { name }))) return;
     close();
     await refresh();
   });

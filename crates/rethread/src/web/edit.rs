@@ -4,8 +4,11 @@
 use maud::{Markup, PreEscaped, html};
 use rethread_model::SessionId;
 
-use super::components::OneLine;
+use super::components::{ExactValue, OneLine};
 use super::links::link;
+
+/// Tags of a session in a table; the others are in a tooltip.
+const MAX_TAGS_IN_TABLE: usize = 4;
 
 const STAR: PreEscaped<&str> = PreEscaped(
     "<svg viewBox=\"0 0 20 20\" width=\"16\" height=\"16\" aria-hidden=\"true\"><path d=\"M10 2.6l2.3 4.7 5.1.7-3.7 3.6.9 \
@@ -33,14 +36,16 @@ pub(super) fn tag_list(id: SessionId, tags: &[String], editor: Option<&str>) -> 
     html! {
         @if !tags.is_empty() || editor.is_some() {
             span.own-tags data-tags=[editor.map(|_| id)] {
-                @for tag in tags {
+                @let shown = if editor.is_some() { tags.len() } else { tags.len().min(MAX_TAGS_IN_TABLE) };
+                @for tag in &tags[..shown] {
                     span.own-tag {
                         a href=(link("/", &[("tag", Some(tag))])) { (OneLine(tag)) }
                         @if editor.is_some() {
-                            button.script-only type="button" data-remove-tag=(OneLine(tag)) aria-label={ "Remove tag " (OneLine(tag)) } { "×" }
+                            button.script-only type="button" data-remove-tag=(ExactValue(tag)) aria-label={ "Remove tag " (OneLine(tag)) } { "×" }
                         }
                     }
                 }
+                @if shown < tags.len() { span.dim title=(OneLine(tags[shown..].join(", "))) { "+" (tags.len() - shown) } }
                 @if editor.is_some() {
                     form.add-tag.script-only data-add-tag=(id) {
                         input type="text" name="tag" maxlength="40" placeholder="Add tag" aria-label="Add tag" autocomplete="off";
@@ -51,7 +56,7 @@ pub(super) fn tag_list(id: SessionId, tags: &[String], editor: Option<&str>) -> 
     }
 }
 
-/// The button that turns the heading of a session into a field.
-pub(super) fn rename_button(id: SessionId) -> Markup {
-    html! { button.icon.rename.script-only type="button" data-rename=(id) aria-label="Rename" title="Rename" { (PENCIL) } }
+/// The button that turns the heading of a session into a field with its name: without the alias, and empty if it has none.
+pub(super) fn rename_button(id: SessionId, name: Option<&str>) -> Markup {
+    html! { button.icon.rename.script-only type="button" data-rename=(id) data-name=(OneLine(name.unwrap_or_default())) aria-label="Rename" title="Rename" { (PENCIL) } }
 }

@@ -55,16 +55,21 @@ fn next_steps(diagnosis: &Diagnosis, status: Option<&EngineStatus>) -> Markup {
     html! {
         @if is_empty || !hints.is_empty() {
             section.to-do {
-                h2 { "Next steps" }
+                h2 { @if is_empty || problems(diagnosis).next().is_some() { "Next steps" } @else { "Suggestions" } }
                 ul {
                     @if is_empty { li { (command("rethread init")) p.dim { "finds your agents, installs hooks and syncs all transcripts" } } }
                     @for (finding, hint) in hints {
-                        li { p { strong { (OneLine(&finding.area)) } " " (hint_markup(hint)) } p.dim { (OneLine(&finding.message)) } }
+                        li { p { strong { (OneLine(capitalized(&finding.message))) } } p { (hint_markup(hint)) } }
                     }
                 }
             }
         }
     }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
 }
 
 /// A hint; if it is a command, with a copy button.

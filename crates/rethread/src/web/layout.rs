@@ -28,7 +28,7 @@ const NAV_PAGES: [(NavPage, &str, &str, &str); 5] = [
 ];
 
 /// The keyboard shortcuts.
-const SHORTCUTS: [(&[&str], &str); 14] = [
+const SHORTCUTS: [(&[&str], &str); 15] = [
     (&["/"], "search"),
     (&["Ctrl", "K"], "go to a session, page or search"),
     (&["g", "b"], "board"),
@@ -41,7 +41,8 @@ const SHORTCUTS: [(&[&str], &str); 14] = [
     (&["n", "p"], "in a session: next prompt, previous prompt"),
     (&["e"], "in a session: expand or collapse all calls"),
     (&["f"], "in a session: search it"),
-    (&["[", "]"], "in a session: previous, next session in the list"),
+    (&["Enter", "Shift"], "in that search: next match, with Shift the previous"),
+    (&["[", "]", "<", ">"], "in a session: previous, next session in the list"),
     (&["Esc"], "close dialog, leave field"),
 ];
 

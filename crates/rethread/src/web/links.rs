@@ -20,11 +20,6 @@ pub(super) fn to_session(id: SessionId) -> String {
     format!("/sessions/{id}")
 }
 
-/// The sessions of one day on the board.
-pub(super) fn to_day(day: &str) -> String {
-    link("/", &[("since", Some(day)), ("until", Some(day))])
-}
-
 /// A line of a session: opens the page around it and jumps to it.
 pub(super) fn to_line(id: SessionId, line: u64) -> String {
     format!("/sessions/{id}?line={line}#L{line}")

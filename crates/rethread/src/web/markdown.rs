@@ -11,6 +11,8 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
 use crate::render::sanitize;
 
+/// A table in a box that scrolls, because its words may be longer than the page is wide.
+const TABLE_BEGIN: &str = "<div class=\"table-box\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>";
 /// Deepest nesting of lists and quotes that is rendered.
 const MAX_DEPTH: usize = 16;
 
@@ -79,7 +81,7 @@ impl HtmlWriter {
                 self.open.push(Cow::Borrowed("</ol>"));
             }
             Tag::Item => self.element("<li>", "</li>"),
-            Tag::Table(_) => self.element("<table>", "</tbody></table>"),
+            Tag::Table(_) => self.element(TABLE_BEGIN, "</tbody></table></div>"),
             Tag::TableHead => {
                 self.is_head = true;
                 self.element("<thead><tr>", "</tr></thead><tbody>");
@@ -165,8 +167,8 @@ mod tests {
         check("# Title\nfirst\nsecond", "<p class=\"heading\">Title</p><p>first<br>second</p>");
         check(
             "|a|b|\n|-|-|\n|1|2|",
-            "<table><thead><tr><th scope=\"col\">a</th><th \
-             scope=\"col\">b</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>",
+            "<div class=\"table-box\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table><thead><tr><th \
+             scope=\"col\">a</th><th scope=\"col\">b</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table></div>",
         );
     }
 

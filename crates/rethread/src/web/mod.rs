@@ -106,7 +106,7 @@ async fn original(
     Path((id, seq)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let id = parse_session_id(&id)?;
-    let seq = seq.parse().map_err(|_| ApiError::bad_request("the number of an entry is a whole number"))?;
+    let seq = seq.parse().map_err(|_| ApiError::bad_request(format!("invalid entry number {seq:?}")))?;
     run_blocking(app, move |app| Ok(page_response(app, &caller, session::original_page(app, id, seq)?))).await
 }
 

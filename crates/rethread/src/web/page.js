@@ -100,7 +100,9 @@ function listen() {
     soon();
   });
   source.addEventListener("lagged", soon);
-  source.addEventListener("error", () => {
+  source.addEventListener("error", (event) => {
+    // Events of the server that are named "error" are failed runs, not a lost connection.
+    if (event instanceof MessageEvent) return;
     pulse.classList.add("lost");
     pulse.title = "Disconnected; reconnecting";
     // An error response closes the source for good. Reloading the page shows the sign-in page if the token was rotated.
@@ -141,10 +143,18 @@ async function refresh() {
   busy = true;
   try {
     const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 120;
-    const page = await fetchPage(liveAddress());
+    let page = await fetchPage(liveAddress());
+    // The reader began to type a name meanwhile.
+    if (document.querySelector("[data-editing]")) return;
+    // A conversation that outgrew its page goes on with its last entries for those who read its end.
+    const wasEnd = document.querySelector(".talk #end");
+    if (isAtEnd && wasEnd && !page.getElementById("end")) page = await fetchPage(lastAddress());
     const focused = document.activeElement?.closest?.("[data-item]")?.id;
+    const pin = document.activeElement?.dataset?.pin;
     morph(main, page.getElementById("main"));
+    document.title = page.title;
     // An item that moved to another group is a new element.
+    if (pin) document.querySelector(`[data-pin="${CSS.escape(pin)}"]`)?.focus({ preventScroll: true });
     const item = focused && !main.contains(document.activeElement) && document.getElementById(focused);
     if (item) handle(item).focus({ preventScroll: true });
     afterChange();
@@ -170,6 +180,14 @@ function liveAddress() {
     ["line", "until"].forEach((name) => address.searchParams.delete(name));
     address.searchParams.set("from", entries.dataset.from);
   }
+  return address;
+}
+
+// The last entries of a conversation, in the same view.
+function lastAddress() {
+  const address = liveAddress();
+  address.searchParams.delete("from");
+  address.searchParams.set("last", "1");
   return address;
 }
 
@@ -239,6 +257,15 @@ if (search) {
   field.setSelectionRange(field.value.length, field.value.length);
 }
 
+// A span that ends now and a range of days exclude each other: what was set last counts.
+
+document.addEventListener("input", ({ target }) => {
+  const [span, ...days] = target.form?.dataset.excludes?.split(" ") ?? [];
+  if (!span || !target.value) return;
+  const others = target.name === span ? days : days.includes(target.name) ? [span] : [];
+  others.forEach((name) => { target.form.elements[name].value = ""; });
+}, { capture: true });
+
 // Filters apply when they change.
 
 document.addEventListener("change", (event) => {
@@ -251,7 +278,7 @@ document.addEventListener("change", (event) => {
 // Keyboard shortcuts.
 
 const items = () => all("[data-item]", main).filter((item) => item.checkVisibility());
-const handle = (item) => item.querySelector(":scope > summary, :scope h3 a, :scope > .name a, :scope a.line, :scope a") ?? item;
+const handle = (item) => item.querySelector(":scope > summary, :scope :is(h2, h3) a, :scope > .name a, :scope a.line, :scope a") ?? item;
 
 function current(list) {
   const item = document.activeElement?.closest?.("[data-item]");
@@ -329,6 +356,8 @@ function pressed(event) {
     f: toFind,
     "[": () => neighbor(-1),
     "]": () => neighbor(1),
+    "<": () => neighbor(-1),
+    ">": () => neighbor(1),
     ...(inHits && { ArrowDown: () => move(1), ArrowUp: () => (current(items()) > 0 ? move(-1) : toSearch()) }),
   };
   const action = Object.hasOwn(actions, event.key) && actions[event.key];
@@ -392,7 +421,11 @@ function textToCopy({ dataset, previousElementSibling }) {
 document.addEventListener("click", async (event) => {
   const button = event.target.closest(COPIES);
   if (!button) return;
-  await navigator.clipboard?.writeText(textToCopy(button));
+  try {
+    await navigator.clipboard.writeText(textToCopy(button));
+  } catch {
+    return notify("The browser does not allow copying. Select the text and copy it yourself.");
+  }
   const label = button.textContent;
   if (label === "Copied") return;
   button.textContent = "Copied";
@@ -407,13 +440,13 @@ function afterChange() {
 }
 afterChange();
 
-// Opens the folds around a linked line.
+// Opens the folds around a linked line, and the call itself if its text was searched.
 
 function unfold() {
   const target = location.hash.startsWith("#L") && document.getElementById(location.hash.slice(1));
   if (!target) return;
   for (let one = target.parentElement?.closest("details"); one; one = one.parentElement?.closest("details")) {
-    if (!one.open && one.matches(".calls")) one.open = true;
+    if (!one.open && (one.matches(".calls") || document.querySelector(".found"))) one.open = true;
   }
   target.scrollIntoView({ block: "start" });
 }
@@ -454,7 +487,7 @@ if (isFirstVisit && !location.hash && document.querySelector("[data-opens-at-end
   scrollTo({ top: document.documentElement.scrollHeight });
 }
 
-// A drawing can be zoomed. It starts fitted, but never smaller than it can be read.
+// A drawing can be zoomed and dragged. It starts fitted, but never smaller than it can be read.
 
 const READABLE = 0.86;
 
@@ -462,13 +495,57 @@ function zoom(box, step) {
   const drawing = box.querySelector("svg");
   const { width, height } = drawing.viewBox.baseVal;
   const now = drawing.width.baseVal.value / width;
-  const fit = Math.max(Math.min((box.clientWidth - 2) / width, 1), READABLE);
-  const scale = step === "fit" ? fit : step === "1" ? 1 : Math.min(Math.max(now * Number(step), 0.2), 4);
+  const fit = Math.min((box.clientWidth - 2) / width, (innerHeight * 0.8 - 2) / height, 1);
+  const steps = { start: Math.max((box.clientWidth - 2) / width, READABLE), fit, 1: 1 };
+  const scale = Math.min(Math.max(steps[step] ?? now * Number(step), 0.1), step === "start" ? 1 : 4);
   drawing.setAttribute("width", Math.round(width * scale));
   drawing.setAttribute("height", Math.round(height * scale));
 }
 
-all("[data-drawing]").forEach((box) => zoom(box, "fit"));
+function drawing(box) {
+  zoom(box, "start");
+  // The center may be far below the first rows.
+  const middle = box.querySelector(".middle")?.getBoundingClientRect();
+  if (middle) box.scrollTop += middle.top - box.getBoundingClientRect().top - box.clientHeight / 2;
+  box.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    zoom(box, event.deltaY < 0 ? "1.1" : "0.9");
+  }, { passive: false });
+  let from = null;
+  let hasMoved = false;
+  box.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || event.pointerType === "touch") return;
+    hasMoved = false;
+    from = { x: event.clientX + box.scrollLeft, y: event.clientY + box.scrollTop };
+  });
+  addEventListener("pointermove", (event) => {
+    if (!from) return;
+    const [left, top] = [from.x - event.clientX, from.y - event.clientY];
+    hasMoved ||= Math.abs(left - box.scrollLeft) + Math.abs(top - box.scrollTop) > 4;
+    if (hasMoved) box.scrollTo(left, top);
+  });
+  addEventListener("pointerup", () => { from = null; });
+  // Dragging is not following a link, and links are not dragged out of the page.
+  box.addEventListener("dragstart", (event) => event.preventDefault());
+  box.addEventListener("click", (event) => hasMoved && event.preventDefault(), { capture: true });
+}
+
+all("[data-drawing]").forEach(drawing);
+
+// The relations of the node under the pointer, or of the focused one, stand out.
+
+function showRelations(node) {
+  const graph = document.querySelector("svg.graph");
+  if (!graph) return;
+  const of = node?.dataset.node;
+  graph.classList.toggle("focused", of !== undefined);
+  all(".edge", graph).forEach((edge) => edge.classList.toggle("near", edge.dataset.ends.split(" ").includes(of)));
+}
+
+for (const event of ["mouseover", "focusin"]) {
+  document.addEventListener(event, ({ target }) => target.closest?.(".drawing") && showRelations(target.closest("a.node")));
+}
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-zoom]");

@@ -50,6 +50,7 @@ function chooseOption(at) {
   chosen?.scrollIntoView({ block: "nearest" });
 }
 
+// Pages and searches are known here and listed at once, so that Enter follows what was typed; sessions follow.
 function fillPalette(text, sessions) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = (label) => words.every((word) => label.toLowerCase().includes(word));
@@ -71,7 +72,11 @@ async function askPalette() {
   paletteRequest = new AbortController();
   try {
     const page = await fetchPage(`/palette?q=${encodeURIComponent(text)}`, paletteRequest.signal);
+    const chosen = paletteList.querySelector("[aria-selected=true]")?.dataset.href;
+    const hasMoved = paletteList.querySelector("[aria-selected=true]") !== paletteList.firstElementChild;
     fillPalette(text, all("#main a", page));
+    const kept = [...paletteList.children].findIndex((option) => option.dataset.href === chosen);
+    if (hasMoved && kept > 0) chooseOption(kept);
   } catch (error) {
     if (error.name !== "AbortError") fillPalette(text, []);
   }
@@ -99,6 +104,8 @@ if (palette) {
   button.addEventListener("click", openPalette);
   paletteField.addEventListener("input", () => {
     clearTimeout(paletteTimer);
+    paletteRequest?.abort();
+    fillPalette(paletteField.value.trim(), []);
     paletteTimer = setTimeout(askPalette, 100);
   });
   palette.addEventListener("keydown", (event) => {

@@ -4,9 +4,8 @@ use rethread_model::SessionId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::existing_reference;
 use crate::cli::transfer::ExportFormat;
-use crate::export::export_sessions;
+use crate::export::{export_file_name, export_sessions};
 use crate::failure::{Failure, FailureKind};
 use crate::json::ExportedSessionJson;
 use crate::serve::params::{ChoiceParam, NamedChoice};
@@ -16,9 +15,9 @@ use crate::serve::{ApiResponse, Route, ServerState};
 pub(super) fn routes() -> Vec<Route> {
     vec![Route::get_for_session::<ExportParams, ExportedSessionJson<'_>>(
         "/api/sessions/{id}/export",
-        "Export a session with its sub-agents as a file. `jsonl` is for `rethread import`, `md` and `html` are to be read. \
-         Secrets are removed once more; `redactions` counts them. With `download` the answer is the file itself. 409 if \
-         a thread is asked for as `jsonl`: its export is its log.",
+        "Export a session with its sub-agents as a file. `jsonl` is for `rethread import`, `md` and `html` are for reading. \
+         Secrets are redacted again; `redactions` counts them. With `download` the answer is the file itself. 409 if a \
+         thread is asked for as `jsonl`: use its log instead.",
         export,
     )
     .with_errors(&[axum::http::StatusCode::NOT_FOUND, axum::http::StatusCode::CONFLICT])]
@@ -50,7 +49,7 @@ impl NamedChoice for ExportFormat {
 
 fn export(app: &ServerState, id: SessionId, params: ExportParams) -> ApiResult {
     let ExportParams { format: ChoiceParam(format), download } = params;
-    existing_reference(app, id)?;
+    let session = app.engine.conversations().get(id)?.listed.session;
     let engine = &app.engine;
     let mut content = String::new();
     let mut write = |text: &str| {
@@ -59,10 +58,10 @@ fn export(app: &ServerState, id: SessionId, params: ExportParams) -> ApiResult {
     };
     let exported = export_sessions(engine, &engine.environment().time_zone, &[id], format, &mut write)?;
     if exported.sessions == 0 {
-        let failure = Failure::new(FailureKind::Conflict, "a thread has no export of this format");
+        let failure = Failure::new(FailureKind::Conflict, "threads cannot be exported as jsonl");
         return Err(failure.hint(format!("rethread thread export {id}, or format=md")).into());
     }
-    let file_name = format!("session-{}.{}", id.to_string().to_lowercase(), format.extension());
+    let file_name = export_file_name(&session, format);
     if download {
         return Ok(ApiResponse::file(format.content_type(), &file_name, content));
     }

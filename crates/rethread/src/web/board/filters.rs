@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rethread_engine::Board;
 
 use super::super::components::{self, OneLine, day_field, non_blank, select_field, tabs};
-use super::{BoardParams, NO_PROJECT, STATES};
+use super::{BoardParams, NO_PROJECT, STATES, sort};
 use crate::render::{number, project_names, state_name};
 
 /// Choices of the cost filter, in dollars.
@@ -15,21 +15,21 @@ const FAILURES: [(&str, &str); 4] =
     [("", "any failures"), ("1", "1 or more failed"), ("5", "5 or more failed"), ("20", "20 or more failed")];
 
 pub(super) fn filters(params: &BoardParams, board: &Board) -> Markup {
-    let owned = |choices: &[(&str, &str)]| -> Vec<(String, String)> {
-        choices.iter().map(|(value, text)| ((*value).to_owned(), (*text).to_owned())).collect()
-    };
     html! {
         div.filters.board-filters {
             (states(params, board))
             form action="/" data-filters role="search" aria-label="Filter sessions" {
                 @if let Some(state) = non_blank(params.state.as_ref()) { input type="hidden" name="state" value=(OneLine(state)); }
+                @if let Some(year) = non_blank(params.year.as_ref()) { input type="hidden" name="year" value=(OneLine(year)); }
                 (day_field("since", "From", params.since.as_ref()))
                 (day_field("until", "To", params.until.as_ref()))
                 (select_field("project", "Project", non_blank(params.project.as_ref()), &projects(board)))
                 (select_field("agent", "Agent", non_blank(params.agent.as_ref()), &agents(board)))
-                (select_field("cost", "Cost", non_blank(params.cost.as_ref()), &owned(&COSTS)))
-                (select_field("failures", "Failures", non_blank(params.failures.as_ref()), &owned(&FAILURES)))
+                (select_field("cost", "Cost", non_blank(params.cost.as_ref()), &steps(&COSTS, params.cost.as_ref(), |cost| format!("${cost} or more"))))
+                (select_field("failures", "Failures", non_blank(params.failures.as_ref()), &steps(&FAILURES, params.failures.as_ref(), |many| format!("{many} or more failed"))))
                 @if !board.all_tags.is_empty() { (select_field("tag", "Tag", non_blank(params.tag.as_ref()), &tag_choices(board))) }
+                // On wide screens, the head of the table sorts it.
+                span.sort-choice { (select_field("sort", "Sort", non_blank(params.sort.as_ref()), &sort::choices())) }
                 label.choice.check {
                     input type="checkbox" name="pinned" value="1" checked[non_blank(params.pinned.as_ref()).is_some()] data-submit;
                     "Pinned"
@@ -39,6 +39,16 @@ pub(super) fn filters(params: &BoardParams, board: &Board) -> Markup {
             }
         }
     }
+}
+
+/// The steps of a filter, and the number in the URL if it is none of them.
+fn steps(choices: &[(&str, &str)], chosen: Option<&String>, name: impl Fn(&str) -> String) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> =
+        choices.iter().map(|(value, text)| ((*value).to_owned(), (*text).to_owned())).collect();
+    if let Some(other) = non_blank(chosen).filter(|other| choices.iter().all(|(value, _)| value != other)) {
+        all.push((other.to_owned(), name(other)));
+    }
+    all
 }
 
 fn states(params: &BoardParams, board: &Board) -> Markup {

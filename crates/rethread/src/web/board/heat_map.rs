@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use jiff::ToSpan;
 use jiff::civil::{Date, date};
 use maud::{Markup, html};
+use rethread_engine::Board;
 
 use super::super::components::{PageContext, count, non_blank};
-use super::super::links::to_day;
 use super::BoardParams;
+use super::weekdays::{by_weekday, top_projects};
 use crate::render::number;
 use crate::serve::ApiError;
 
@@ -24,7 +25,8 @@ const WEEKS: i32 = 54;
 type DayCounts = BTreeMap<Date, u64>;
 
 /// The heat map of a year, with links to the other years and the same numbers as a table.
-pub(super) fn section(context: PageContext<'_>, params: &BoardParams, per_day: &DayCounts) -> Result<Markup, ApiError> {
+pub(super) fn section(context: PageContext<'_>, params: &BoardParams, board: &Board) -> Result<Markup, ApiError> {
+    let per_day = &board.per_day;
     let Some(today) = context.date(Some(context.now)) else { return Ok(html! {}) };
     let chosen = non_blank(params.year.as_ref()).map(|year| super::parse_number(year, "year")).transpose()?;
     let year = chosen.and_then(|year| i16::try_from(year).ok()).filter(|year| (1..=9998).contains(year));
@@ -41,10 +43,16 @@ pub(super) fn section(context: PageContext<'_>, params: &BoardParams, per_day: &
                 p.dim { (count(total, "session")) " on " (count(of_year.len() as u64, "day")) }
                 (years(params, per_day, year))
             }
-            div.heat-box tabindex="0" role="region" aria-label="Sessions per day" { (squares(first, last, &of_year)) }
-            details.more {
-                summary { "As a table" }
-                (months(&of_year))
+            div.heat-row {
+                div {
+                    div.heat-box tabindex="0" role="region" aria-label="Sessions per day" { (squares(params, first, last, &of_year)) }
+                    details.more {
+                        summary { "As a table" }
+                        (months(params, &of_year))
+                    }
+                }
+                (by_weekday(&of_year))
+                (top_projects(params, board))
             }
         }
     })
@@ -57,17 +65,17 @@ fn years(params: &BoardParams, per_day: &DayCounts, current: Option<i16>) -> Mar
     years.reverse();
     html! {
         nav.years aria-label="Year" {
-            a href=(params.link(&[])) aria-current=[current.is_none().then_some("true")] { "Last 12 months" }
+            a href=(params.link(&[("year", None), ("since", None), ("until", None)])) aria-current=[current.is_none().then_some("true")] { "Last 12 months" }
             @for year in years {
                 @let name = year.to_string();
-                a href=(params.link(&[("year", Some(&name))])) aria-current=[(current == Some(year)).then_some("true")] { (name) }
+                a href=(to_year(params, &name)) aria-current=[(current == Some(year)).then_some("true")] { (name) }
             }
         }
     }
 }
 
 /// The drawing. Hidden from screen readers and from Tab, because the table has the same links.
-fn squares(first: Date, last: Date, per_day: &DayCounts) -> Markup {
+fn squares(params: &BoardParams, first: Date, last: Date, per_day: &DayCounts) -> Markup {
     let start = first.saturating_sub(i64::from(first.weekday().to_monday_zero_offset()).days());
     let most = per_day.values().copied().max().unwrap_or(1);
     let days = first.series(1.day()).take_while(|day| *day <= last);
@@ -80,19 +88,19 @@ fn squares(first: Date, last: Date, per_day: &DayCounts) -> Markup {
             @for month in first.series(1.day()).take_while(|day| *day <= last).filter(|day| day.day() == 1) {
                 text x=(LEFT + column(month) * PITCH) y="10" { (month.strftime("%b").to_string()) }
             }
-            @for day in days { (square(day, column(day), per_day.get(&day).copied().unwrap_or(0), most)) }
+            @for day in days { (square(params, day, column(day), per_day.get(&day).copied().unwrap_or(0), most)) }
         }
     }
 }
 
-fn square(day: Date, column: i32, many: u64, most: u64) -> Markup {
+fn square(params: &BoardParams, day: Date, column: i32, many: u64, most: u64) -> Markup {
     let (x, y) = (LEFT + column * PITCH, TOP + i32::from(day.weekday().to_monday_zero_offset()) * PITCH);
     let level = level(many, most);
     let label = format!("{} on {}", count(many, "session"), day.strftime("%-d %B %Y"));
     html! {
         @if many == 0 { rect.l0 x=(x) y=(y) width=(SIZE) height=(SIZE) rx="2" {} }
         @else {
-            a href=(to_day(&day.to_string())) tabindex="-1" {
+            a href=(to_day(params, day)) tabindex="-1" {
                 rect class={ "l" (level) } x=(x) y=(y) width=(SIZE) height=(SIZE) rx="2" { title { (label) } }
             }
         }
@@ -105,7 +113,19 @@ fn level(many: u64, most: u64) -> u32 {
     (share * 4.0).ceil().clamp(0.0, 4.0) as u32
 }
 
-fn months(per_day: &DayCounts) -> Markup {
+/// A year on the map and in the table.
+fn to_year(params: &BoardParams, year: &str) -> String {
+    let (first, last) = (format!("{year}-01-01"), format!("{year}-12-31"));
+    params.link(&[("year", Some(year)), ("since", Some(&first)), ("until", Some(&last))])
+}
+
+/// The sessions of one day, with the other filters of the page.
+fn to_day(params: &BoardParams, day: Date) -> String {
+    let day = day.to_string();
+    params.link(&[("since", Some(&day)), ("until", Some(&day))])
+}
+
+fn months(params: &BoardParams, per_day: &DayCounts) -> Markup {
     let mut months: BTreeMap<(i16, i8), Vec<(Date, u64)>> = BTreeMap::new();
     for (day, many) in per_day {
         months.entry((day.year(), day.month())).or_default().push((*day, *many));
@@ -120,7 +140,7 @@ fn months(per_day: &DayCounts) -> Markup {
                         td { (number(days.iter().map(|(_, many)| many).sum())) }
                         td.days {
                             @for (day, many) in days {
-                                a href=(to_day(&day.to_string())) title=(day.strftime("%A").to_string()) { (day.day()) ": " (number(*many)) }
+                                a href=(to_day(params, *day)) title=(day.strftime("%A").to_string()) { (day.day()) ": " (number(*many)) }
                                 " "
                             }
                         }
@@ -147,7 +167,7 @@ mod tests {
     #[test]
     fn every_day_of_a_year_has_a_square_and_only_days_with_sessions_link() {
         let days = DayCounts::from([(date(2026, 2, 20), 3)]);
-        let drawn = squares(date(2026, 1, 1), date(2026, 12, 31), &days).into_string();
+        let drawn = squares(&BoardParams::default(), date(2026, 1, 1), date(2026, 12, 31), &days).into_string();
         assert_eq!(drawn.matches("<rect").count(), 365);
         assert_eq!(drawn.matches("<a ").count(), 1);
         assert!(drawn.contains("/?since=2026-02-20&amp;until=2026-02-20"), "{drawn}");

@@ -4,7 +4,9 @@ mod filters;
 mod heat_map;
 mod now;
 mod outcome;
+mod sort;
 mod table;
+mod weekdays;
 
 pub(super) use now::live_status;
 
@@ -13,7 +15,7 @@ use rethread_engine::{Board, BoardRequest, ListRange, NanoUsd, ProjectFilter};
 use rethread_model::{Agent, SessionState};
 use serde::Deserialize;
 
-use super::components::{self, PageContext, non_blank};
+use super::components::{self, PageContext, non_blank, reversed_dates};
 use super::layout::{NavPage, WebPage};
 use super::links::link;
 use super::session::new_thread_button;
@@ -50,6 +52,8 @@ pub(super) struct BoardParams {
     pinned: Option<String>,
     /// The year of the heat map; the last twelve months if missing.
     year: Option<String>,
+    /// The column that sorts the table, with `-` before it to reverse its order.
+    sort: Option<String>,
     /// Sessions to skip.
     #[serde(default)]
     from: usize,
@@ -63,24 +67,25 @@ impl BoardParams {
             Some(path) => ProjectFilter::Named(path.to_owned()),
         };
         let failures = non_blank(self.failures.as_ref()).map(|number| parse_number(number, "failures")).transpose()?;
-        let dollars = non_blank(self.cost.as_ref()).map(|number| parse_number(number, "cost")).transpose()?;
+        let min_cost = non_blank(self.cost.as_ref()).map(parse_dollars).transpose()?;
         Ok(BoardRequest {
             project,
             agent: parse_agent(self.agent.as_ref())?,
             state: non_blank(self.state.as_ref()).map(parse_state).transpose()?,
             since: non_blank(self.since.as_ref()).map(str::to_owned),
             until: non_blank(self.until.as_ref()).map(str::to_owned),
-            min_cost: dollars.map(|dollars| NanoUsd::new(dollars.saturating_mul(1_000_000_000))),
+            min_cost,
             min_failures: failures.unwrap_or(0),
             only_pinned: non_blank(self.pinned.as_ref()).is_some(),
             tag: non_blank(self.tag.as_ref()).map(str::to_owned),
+            order: non_blank(self.sort.as_ref()).map(sort::parse).transpose()?.unwrap_or_default(),
             sessions: ListRange { skip: self.from, limit: SESSIONS_PER_PAGE },
             max_running: MAX_RUNNING,
         })
     }
 
     /// The filters as they are in a URL.
-    fn query(&self) -> [(&'static str, Option<&str>); 9] {
+    fn query(&self) -> [(&'static str, Option<&str>); 11] {
         [
             ("project", non_blank(self.project.as_ref())),
             ("agent", non_blank(self.agent.as_ref())),
@@ -91,6 +96,8 @@ impl BoardParams {
             ("failures", non_blank(self.failures.as_ref())),
             ("tag", non_blank(self.tag.as_ref())),
             ("pinned", non_blank(self.pinned.as_ref())),
+            ("year", non_blank(self.year.as_ref())),
+            ("sort", non_blank(self.sort.as_ref())),
         ]
     }
 
@@ -101,7 +108,7 @@ impl BoardParams {
     }
 
     fn has_filter(&self) -> bool {
-        self.query().iter().any(|(_, value)| value.is_some())
+        self.query().iter().any(|(name, value)| !matches!(*name, "year" | "sort") && value.is_some())
     }
 }
 
@@ -114,6 +121,15 @@ pub(super) fn parse_agent(name: Option<&String>) -> Result<Option<Agent>, ApiErr
 fn parse_state(name: &str) -> Result<SessionState, ApiError> {
     let found = STATES.into_iter().find(|state| crate::render::state_name(*state) == name);
     found.ok_or_else(|| ApiError::bad_request(format!("unknown state {name:?}")))
+}
+
+/// Parses an amount in dollars.
+fn parse_dollars(text: &str) -> Result<NanoUsd, ApiError> {
+    let dollars = text.parse::<f64>().ok().filter(|dollars| (0.0..=1e9).contains(dollars));
+    let nanos = dollars.map(|dollars| (dollars * 1e9).round() as u64);
+    let invalid =
+        || ApiError::bad_request(format!("invalid cost {text:?}")).hint("use a number of dollars, such as 1.5");
+    nanos.map(NanoUsd::new).ok_or_else(invalid)
 }
 
 fn parse_number(text: &str, name: &str) -> Result<u64, ApiError> {
@@ -133,13 +149,16 @@ pub(super) fn page(app: &Viewer<'_>, params: &BoardParams) -> Result<WebPage, Ap
 fn sessions(app: &Viewer<'_>, params: &BoardParams, board: &Board) -> Result<maud::Markup, ApiError> {
     let context = PageContext::new(app);
     Ok(html! {
+        @if !board.sessions.is_empty() { a.skip href="#sessions" { "Skip to sessions" } }
         (now::strip(context, board, &new_thread_button(app)))
-        (heat_map::section(context, params, &board.per_day)?)
+        (heat_map::section(context, params, board)?)
         (filters::filters(params, board))
         @if board.sessions.is_empty() {
-            (components::empty_state("No sessions found", &html! { p { "No session matches these filters. " a href="/" { "Show all" } } }))
+            (components::empty_state("No sessions found", &html! {
+                p { (reversed_dates(params.since.as_ref(), params.until.as_ref()).unwrap_or("No session matches these filters.")) " " a href="/" { "Show all" } }
+            }))
         } @else {
-            (table::table(context, board, app.may_write))
+            (table::table(context, params, board, app.may_write))
             (table::pager(params, board))
         }
     })
@@ -166,10 +185,18 @@ mod tests {
     }
 
     #[test]
+    fn amounts_in_dollars_may_have_cents() {
+        assert_eq!(parse_dollars("1.5").unwrap(), NanoUsd::new(1_500_000_000));
+        for invalid in ["much", "-1", "NaN", "inf"] {
+            assert!(parse_dollars(invalid).is_err(), "{invalid}");
+        }
+    }
+
+    #[test]
     fn links_keep_the_other_filters() {
         let text = |text: &str| Some(text.to_owned());
         let params = BoardParams { agent: text("pi"), state: text("idle"), year: text("2025"), ..Default::default() };
-        assert_eq!(params.link(&[("state", None)]), "/?agent=pi");
-        assert_eq!(params.link(&[("tag", Some("a b"))]), "/?agent=pi&state=idle&tag=a%20b");
+        assert_eq!(params.link(&[("state", None)]), "/?agent=pi&year=2025");
+        assert_eq!(params.link(&[("tag", Some("a b"))]), "/?agent=pi&state=idle&year=2025&tag=a%20b");
     }
 }

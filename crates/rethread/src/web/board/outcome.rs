@@ -29,10 +29,10 @@ fn result(one: &BoardSession) -> (&'static str, String) {
     let text = match (last.kind, last.tool.as_ref().map(|tool| tool.outcome.as_ref().map(|outcome| outcome.status))) {
         (EntryKind::Interruption, _) => return ("careful", "interrupted".to_owned()),
         (EntryKind::Failure, _) => return ("bad", "stopped by an error".to_owned()),
-        (_, Some(None)) => return ("careful", "stopped in a call".to_owned()),
+        (_, Some(None)) => return ("careful", "ended during a call".to_owned()),
         (_, Some(Some(ToolStatus::Rejected))) => return ("careful", "call rejected".to_owned()),
-        (_, Some(Some(ToolStatus::Error))) => return ("bad", "ended after a failed call".to_owned()),
-        (_, Some(Some(ToolStatus::Ok))) => "ended after a call",
+        (_, Some(Some(ToolStatus::Error))) => return ("careful", "last call failed".to_owned()),
+        (_, Some(Some(ToolStatus::Ok))) => "no final answer",
         (_, None) => "answered",
     };
     ("done", text.to_owned())

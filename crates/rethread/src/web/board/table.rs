@@ -1,20 +1,20 @@
-//! All sessions in one table, by day.
+//! All sessions in one table, by day or sorted by a column.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
 use maud::{Markup, html};
-use rethread_engine::{Board, BoardSession};
+use rethread_engine::{Board, BoardColumn, BoardOrder, BoardSession};
 use rethread_model::{SessionKind, Timestamp};
 
 use super::super::components::{self, OneLine, PageContext, count};
 use super::super::edit::{pin_button, tag_list};
 use super::super::links::{link, to_session};
 use super::outcome::outcome;
-use super::{BoardParams, SESSIONS_PER_PAGE};
+use super::{BoardParams, SESSIONS_PER_PAGE, sort};
 use crate::render::{number, session_label};
 
-const COLUMNS: [(&str, &str); 9] = [
-    ("pin", ""),
+/// Class and name of each column after that of the pins.
+const COLUMNS: [(&str, &str); 8] = [
     ("name", "Session"),
     ("outcome", "Outcome"),
     ("project", "Project"),
@@ -25,25 +25,34 @@ const COLUMNS: [(&str, &str); 9] = [
     ("time", "Last activity"),
 ];
 
-/// The table. Pinned sessions come first, in a group of their own.
-pub(super) fn table(context: PageContext<'_>, board: &Board, may_write: bool) -> Markup {
+/// The table. Pinned sessions come first, in a group of their own, unless a column sorts it.
+pub(super) fn table(context: PageContext<'_>, params: &BoardParams, board: &Board, may_write: bool) -> Markup {
+    let order = sort::of(params);
+    let has_pinned_group = order == BoardOrder::default();
     let today = context.date(Some(context.now));
     let group = |one: &BoardSession| {
         let day = context.date(one.listed.session.last_activity_at);
-        if one.is_pinned { SessionGroup::Pinned } else { SessionGroup::Day(day) }
+        match order.column {
+            BoardColumn::Activity if one.is_pinned && has_pinned_group => SessionGroup::Pinned,
+            BoardColumn::Activity => SessionGroup::Day(day),
+            _ => SessionGroup::All,
+        }
     };
     html! {
-        table.sessions {
-            caption.sr { "Sessions by day of their last activity" }
-            thead { tr { @for (class, name) in COLUMNS { th scope="col" class=(class) { @if name.is_empty() { span.sr { "Pinned" } } @else { (name) } } } } }
+        table.sessions id="sessions" tabindex="-1" {
+            caption.sr { "Sessions" }
+            thead {
+                tr {
+                    th.pin scope="col" { span.sr { "Pinned" } }
+                    @for (class, name) in COLUMNS { (sort::heading(params, class, name)) }
+                }
+            }
             @for of_day in board.sessions.chunk_by(|one, next| group(one) == group(next)) {
                 tbody id=(group(&of_day[0]).id()) {
-                    tr.day {
-                        th scope="rowgroup" colspan=(COLUMNS.len()) {
-                            (group(&of_day[0]).title(today))
-                        }
+                    @if let Some(title) = group(&of_day[0]).title(today) {
+                        tr.day { th scope="rowgroup" colspan=(COLUMNS.len() + 1) { (title) } }
                     }
-                    @for one in of_day { (row(context, one, may_write)) }
+                    @for one in of_day { (row(context, one, group(one), may_write)) }
                 }
             }
         }
@@ -55,6 +64,8 @@ pub(super) fn table(context: PageContext<'_>, board: &Board, may_write: bool) ->
 enum SessionGroup {
     Pinned,
     Day(Option<Date>),
+    /// The table is sorted by something else than time.
+    All,
 }
 
 impl SessionGroup {
@@ -63,21 +74,23 @@ impl SessionGroup {
             Self::Pinned => "pinned".to_owned(),
             Self::Day(None) => "day-unknown".to_owned(),
             Self::Day(Some(day)) => format!("day-{day}"),
+            Self::All => "all-days".to_owned(),
         }
     }
 
-    fn title(self, today: Option<Date>) -> String {
-        match self {
+    fn title(self, today: Option<Date>) -> Option<String> {
+        Some(match self {
+            Self::All => return None,
             Self::Pinned => "Pinned".to_owned(),
             Self::Day(None) => "Without a time".to_owned(),
             Self::Day(day) if day == today => "Today".to_owned(),
             Self::Day(Some(day)) if day.checked_add(1.day()).ok() == today => "Yesterday".to_owned(),
             Self::Day(Some(day)) => day.strftime("%A, %-d %B %Y").to_string(),
-        }
+        })
     }
 }
 
-fn row(context: PageContext<'_>, one: &BoardSession, may_write: bool) -> Markup {
+fn row(context: PageContext<'_>, one: &BoardSession, group: SessionGroup, may_write: bool) -> Markup {
     let session = &one.listed.session;
     let (counts, place) = (session.counts, session.project.as_deref().or(session.cwd.as_deref()));
     let name = session_label(session);
@@ -96,7 +109,7 @@ fn row(context: PageContext<'_>, one: &BoardSession, may_write: bool) -> Markup 
             td.cost { @if one.usage.cost().is_some() { (components::cost(&one.usage)) } @else { span.dim title="unknown cost" { "–" } } }
             td.failures { @if counts.tool_errors > 0 { span.bad { (number(counts.tool_errors)) } } @else { span.dim { "0" } } }
             td.files { @if counts.files_edited > 0 { (number(counts.files_edited)) } @else { span.dim { "0" } } }
-            td.time { @if one.is_pinned { (context.ago(session.last_activity_at)) } @else { (last_activity(context, session.last_activity_at)) } }
+            td.time { @if let SessionGroup::Day(_) = group { (last_activity(context, session.last_activity_at)) } @else { (context.ago(session.last_activity_at)) } }
         }
     }
 }

@@ -6,7 +6,7 @@ use rethread_model::{FactState, Predicate};
 use crate::render::edge_label;
 
 /// Width and height of a node, in pixels.
-pub(super) const NODE: (f64, f64) = (230.0, 50.0);
+pub(super) const NODE: (f64, f64) = (270.0, 50.0);
 /// Distance between columns, and between nodes of a column.
 const COLUMN_GAP: f64 = 84.0;
 const NODE_GAP: f64 = 12.0;
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn edges_run_from_the_right_side_of_one_box_to_the_left_side_of_the_next() {
         let node = |x| PlacedNode { x, y: 0.0, relation: String::new() };
-        assert!(path(&node(0.0), &node(400.0)).starts_with("M230.0 25.0C"));
+        assert!(path(&node(0.0), &node(400.0)).starts_with("M270.0 25.0C"));
         assert_eq!(path(&node(0.0), &node(400.0)), path(&node(400.0), &node(0.0)));
         assert!(path(&node(400.0), &node(400.0)).starts_with("M400.0 25.0C356.0"));
     }

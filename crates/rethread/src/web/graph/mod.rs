@@ -25,7 +25,7 @@ const ENTITIES_PER_KIND: usize = 24;
 
 /// Characters of a name, and of a relation, that fit into a node.
 const NAME_WIDTH: usize = 30;
-const RELATION_WIDTH: usize = 34;
+const RELATION_WIDTH: usize = 36;
 
 /// Longer names get a smaller heading.
 const LONG_NAME_CHARS: usize = 60;
@@ -125,7 +125,7 @@ fn drawing_svg(graph: &EntityGraph) -> Markup {
             div.drawing tabindex="0" role="region" aria-label="Graph drawing" data-drawing {
                 svg.graph viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) {
                     @for ((path, state), edge) in drawn.edges.iter().zip(&graph.edges) {
-                        path.edge class=(state.as_str()) d=(path) { title { (OneLine(edge_label(graph, edge))) } }
+                        path.edge class={ (state.as_str()) @if edge.from != 0 && edge.to != 0 { " far" } } d=(path) data-ends={ (edge.from) " " (edge.to) } { title { (OneLine(edge_label(graph, edge))) } }
                     }
                     @for (title, x, y) in &drawn.headings { text.heading x=(one_decimal(*x)) y=(one_decimal(*y)) { (title) } }
                     @for (at, (node, of)) in drawn.nodes.iter().zip(&graph.nodes).enumerate() { (linked_node(at, node, &of.item)) }
@@ -138,13 +138,15 @@ fn drawing_svg(graph: &EntityGraph) -> Markup {
 fn linked_node(at: usize, node: &PlacedNode, item: &GraphItem) -> Markup {
     let name = item.label();
     let (x, y) = (node.x, node.y);
+    let clip = format!("node-{at}");
     let above = if at == 0 { item.kind() } else { &node.relation };
     html! {
-        a class={ "node" @if at == 0 { " middle" } } href=(node_url(item)) {
+        a class={ "node" @if at == 0 { " middle" } } href=(node_url(item)) data-node=(at) {
             title { (item.kind()) " " (OneLine(&name)) }
+            clipPath id=(clip) { rect x=(one_decimal(x)) y=(one_decimal(y)) width=(one_decimal(NODE.0 - 8.0)) height=(one_decimal(NODE.1)) {} }
             rect x=(one_decimal(x)) y=(one_decimal(y)) width=(one_decimal(NODE.0)) height=(one_decimal(NODE.1)) rx="8" {}
-            text.kind x=(one_decimal(x + 12.0)) y=(one_decimal(y + 19.0)) { (OneLine(truncate_to_width(above, RELATION_WIDTH))) " " }
-            text.name x=(one_decimal(x + 12.0)) y=(one_decimal(y + 38.0)) { (OneLine(short_name(item, &name))) }
+            text.kind x=(one_decimal(x + 12.0)) y=(one_decimal(y + 19.0)) clip-path={ "url(#" (clip) ")" } { (OneLine(truncate_to_width(above, RELATION_WIDTH))) " " }
+            text.name x=(one_decimal(x + 12.0)) y=(one_decimal(y + 38.0)) clip-path={ "url(#" (clip) ")" } { (OneLine(short_name(item, &name))) }
         }
     }
 }

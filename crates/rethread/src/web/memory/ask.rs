@@ -9,6 +9,7 @@ use rethread_model::clip;
 use super::super::components::{OneLine, PageContext, empty_state, non_blank, nothing_synced};
 use super::super::layout::{NavPage, WebPage};
 use super::super::links::{link, to_line};
+use super::super::markdown::markdown;
 use super::super::viewer::Viewer;
 use super::{MemoryPageParams, views};
 use crate::failure::Failure;
@@ -72,7 +73,7 @@ fn answer(app: &ServerState, params: &MemoryPageParams) -> Result<Markup, ApiErr
     let context = PageContext::new(app);
     Ok(html! {
         h2.sr { "Answer" }
-        div.spread {
+        div.answers {
             @for item in &answered.answer.items {
                 article.answer data-item { @for one in &item.sentences { (sentence(context, one)) } }
             }
@@ -83,7 +84,7 @@ fn answer(app: &ServerState, params: &MemoryPageParams) -> Result<Markup, ApiErr
 
 fn sentence(context: PageContext<'_>, sentence: &AnswerSentence) -> Markup {
     html! {
-        p.what { (OneLine(&sentence.text)) }
+        div.what.md { (markdown(&rethread_model::one_line(&sentence.text))) }
         @for source in &sentence.sources { (source_link(context, source)) }
     }
 }

@@ -9,23 +9,39 @@ use super::super::links::{to_entity, to_line};
 use crate::render::{command_label, local_time, number};
 use crate::serve::{ApiError, ServerState};
 
+/// Fixes, and failed attempts, of an error that are listed.
+const MAX_FIXES: usize = 5;
 /// Edits of a fix that are shown.
 const MAX_CHANGES: usize = 4;
 
-/// An error with its fixes and failed attempts. `is_inside`: on the page of the session, which is then not named.
-pub(in super::super) fn error_card(app: &ServerState, error: &KnownError, is_inside: bool) -> Result<Markup, ApiError> {
+/// Errors with their fixes and failed attempts. `is_inside`: on the page of the session, which is then not named.
+pub(in super::super) fn error_cards(
+    app: &ServerState,
+    errors: &[KnownError],
+    is_inside: bool,
+) -> Result<Vec<Markup>, ApiError> {
     let context = PageContext::new(app);
-    let changes = error.fixes.fixes.iter().map(|fix| app.engine.facts().changes(fix));
-    let changes = changes.collect::<Result<Vec<_>, _>>()?;
-    Ok(error_with_changes(context, error, &changes, is_inside))
+    let fixes: Vec<&Fix> = errors.iter().flat_map(|error| shown(&error.fixes.fixes)).collect();
+    let mut changes = app.engine.facts().changes(&fixes)?.into_iter();
+    let cards = errors.iter().map(|error| {
+        let of_error: Vec<_> = changes.by_ref().take(shown(&error.fixes.fixes).len()).collect();
+        error_card(context, error, &of_error, is_inside)
+    });
+    Ok(cards.collect())
 }
 
-fn error_with_changes(
-    context: PageContext<'_>,
-    error: &KnownError,
-    changes: &[Vec<FixChange>],
-    is_inside: bool,
-) -> Markup {
+/// The fixes of an error that are listed.
+fn shown(fixes: &[Fix]) -> &[Fix] {
+    &fixes[..fixes.len().min(MAX_FIXES)]
+}
+
+/// A link to the fixes that are not listed.
+fn more_fixes(error: &KnownError, fixes: &[Fix]) -> Markup {
+    let more = fixes.len() - shown(fixes).len();
+    html! { @if more > 0 { p.dim { a href=(to_entity("error", &error.signature)) { "and " (number(more as u64)) " more" } } } }
+}
+
+fn error_card(context: PageContext<'_>, error: &KnownError, changes: &[Vec<FixChange>], is_inside: bool) -> Markup {
     html! {
         article.error-known data-item {
             h3 { a href=(to_entity("error", &error.signature)) { (OneLine(&error.line)) } }
@@ -36,11 +52,12 @@ fn error_with_changes(
                     @else { " · last " (context.since(last.at)) " · " (project(last.project.as_deref())) }
                 }
             }
-            @if !error.fixes.fixes.is_empty() { ul.fixes { @for (fix, changes) in error.fixes.fixes.iter().zip(changes) { (fix_item(context, fix, changes, is_inside)) } } }
+            @if !error.fixes.fixes.is_empty() { ul.fixes { @for (fix, changes) in error.fixes.fixes.iter().zip(changes) { (fix_item(context, fix, changes, is_inside)) } } (more_fixes(error, &error.fixes.fixes)) }
             @if !error.fixes.failed_attempts.is_empty() {
                 details.more open[error.fixes.fixes.is_empty()] {
                     summary { (count(error.fixes.failed_attempts.len() as u64, "failed attempt")) }
-                    ul.fixes { @for fix in &error.fixes.failed_attempts { (fix_item(context, fix, &[], is_inside)) } }
+                    ul.fixes { @for fix in shown(&error.fixes.failed_attempts) { (fix_item(context, fix, &[], is_inside)) } }
+                    (more_fixes(error, &error.fixes.failed_attempts))
                 }
             }
         }
@@ -64,23 +81,26 @@ fn fix_item(context: PageContext<'_>, fix: &Fix, changes: &[FixChange], is_insid
                 @if is_inside { (source_lines(&fix.sources)) }
             }
             (reason(fix.reason.as_ref(), &fix.description))
-            (changes_of_fix(changes))
+            (changes_of_fix(fix.sources.first(), changes))
             @if !is_inside { (citations(context, &fix.sources)) }
         }
     }
 }
 
-/// The edits of a fix, as stored.
-fn changes_of_fix(changes: &[FixChange]) -> Markup {
+/// The edits of a fix, as stored, each with a link to its line, where the whole diff is.
+fn changes_of_fix(source: Option<&FactSource>, changes: &[FixChange]) -> Markup {
     let shown = &changes[..changes.len().min(MAX_CHANGES)];
     html! {
         @if !shown.is_empty() {
             div.changes {
                 @for change in shown {
-                    p.change-path { (OneLine(&change.path)) }
+                    p.change-path {
+                        @if let Some(source) = source { a href=(to_line(source.session, change.line)) title="the edit in its session" { (OneLine(&change.path)) } }
+                        @else { (OneLine(&change.path)) }
+                    }
                     @match &change.text {
                         Some(text) => { (diff(text)) }
-                        None => { p.dim { "written as a whole; its content is not stored" } }
+                        None => { p.dim { "file written in full; content not stored" } }
                     }
                 }
                 @if changes.len() > shown.len() { p.dim { "… and " (number((changes.len() - shown.len()) as u64)) " more changes" } }
@@ -92,7 +112,7 @@ fn changes_of_fix(changes: &[FixChange]) -> Markup {
 /// Lines that begin with `+` or `-`, and `old → new` as a line of each.
 fn diff(text: &str) -> Markup {
     html! {
-        pre.diff {
+        pre.stored-change {
             @for line in text.lines() {
                 @match (line.strip_prefix("+ "), line.strip_prefix("- "), line.split_once(" → ")) {
                     (Some(new), ..) => { ins { "+ " (OneLine(new)) } }

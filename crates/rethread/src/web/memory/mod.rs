@@ -21,7 +21,7 @@ use crate::serve::{ApiError, ServerState};
 
 pub(super) use ask::page as ask;
 use components::rule_card;
-pub(super) use components::{decision_card, error_card};
+pub(super) use components::{decision_card, error_cards};
 
 /// Items per section of the overview.
 const OVERVIEW_ITEMS: usize = 8;
@@ -236,7 +236,7 @@ fn truncation_note(shown: usize, all: usize) -> Markup {
 }
 
 fn error_list(app: &ServerState, report: &ErrorsReport) -> Result<Markup, ApiError> {
-    let cards = report.errors.iter().map(|one| error_card(app, one, false)).collect::<Result<Vec<_>, _>>()?;
+    let cards = error_cards(app, &report.errors, false)?;
     Ok(html! {
         @if cards.is_empty() { p.dim { "No errors yet." } }
         @for card in cards { (card) }

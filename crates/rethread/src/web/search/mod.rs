@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::board::parse_agent;
 use super::components::{
-    OneLine, PageContext, day_field, empty_state, non_blank, nothing_synced, project, project_choices, select_field,
+    OneLine, PageContext, day_field, empty_state, non_blank, nothing_synced, project, project_choices, reversed_dates,
+    select_field,
 };
 use super::layout::{NavPage, WebPage};
 use super::links::{link, to_line, to_session};
@@ -127,7 +128,7 @@ fn form(app: &ServerState, params: &SearchPageParams, text: &str) -> Result<Mark
     projects.extend(project_choices(&app.engine.sessions().projects()?));
     let times = TIME_CHOICES.map(|(value, word)| (value.to_owned(), word.to_owned()));
     Ok(html! {
-        form.search-form action="/search" role="search" data-search {
+        form.search-form action="/search" role="search" data-search data-excludes="when since until" {
             label.big {
                 span.sr { "Search all sessions" }
                 input type="search" name="q" value=(OneLine(text)) placeholder="Search sessions" autocomplete="off"
@@ -173,7 +174,11 @@ fn results(app: &ServerState, params: &SearchPageParams, report: &SearchReport) 
         let is_new = app.engine.sessions().projects()?.is_empty();
         return Ok(html! {
             @if is_new { (nothing_synced()) }
-            @else { (empty_state("No results", &html! { p role="status" { (NO_MATCHES) } })) (syntax_help()) }
+            @else {
+                @let hint = reversed_dates(params.since.as_ref(), params.until.as_ref()).unwrap_or(NO_MATCHES);
+                (empty_state("No results", &html! { p role="status" { (hint) } }))
+                (syntax_help())
+            }
         });
     }
     let is_more = report.matched > report.hits.len() as u64 && non_blank(params.more.as_ref()).is_none();
@@ -204,7 +209,7 @@ fn hit_group(context: PageContext<'_>, group: &[&HitWithExchange]) -> Markup {
     html! {
         article.hit-group id={ "g-" (session.id) } {
             div.head {
-                h3 { a href=(to_line(session.id, best.entry.location.line)) { (OneLine(session_label(session))) } }
+                h2 { a href=(to_line(session.id, best.entry.location.line)) { (OneLine(session_label(session))) } }
                 (context.ago(best.entry.at))
             }
             p.about {

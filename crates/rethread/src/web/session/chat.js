@@ -34,10 +34,14 @@ class ThreadChat {
     this.socket.addEventListener("open", () => {
       this.wait = 500;
       // Sent again with the same id after a lost connection; the server runs it once.
-      if (this.pending) this.write(this.pending);
+      if (this.pending) {
+        this.say("Sending …");
+        this.write(this.pending);
+      }
     });
     this.socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
     this.socket.addEventListener("close", () => {
+      if (this.pending) this.waitForServer();
       if (document.hidden) return;
       setTimeout(() => this.connect(), this.wait);
       this.wait = Math.min(this.wait * 2, 10000);
@@ -45,19 +49,39 @@ class ThreadChat {
   }
 
   write(frame) {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame));
+    const isOpen = this.socket.readyState === WebSocket.OPEN;
+    if (isOpen) this.socket.send(JSON.stringify(frame));
+    return isOpen;
   }
 
-  send() {
-    const text = this.field.value.trim();
-    if (!text || this.pending) return;
+  // Without a text, the model answers the last message again.
+  send(isAgain = false) {
+    const text = isAgain ? undefined : this.field.value.trim();
+    if ((!text && !isAgain) || this.pending) return;
     const clientId = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
     this.pending = { type: "send_message", sessionId: this.id, text, memory: this.form.elements.memory.checked, clientId };
     this.say("Sending …");
-    this.write(this.pending);
+    if (!this.write(this.pending)) this.waitForServer();
+  }
+
+  // The message is sent again with the same id when the connection is back.
+  waitForServer() {
+    this.say("Not connected. The message is sent when the server is back.", true);
+    this.offer("Cancel", () => {
+      this.pending = null;
+      this.say("");
+    });
+  }
+
+  // A button beside the status.
+  offer(label, action) {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: label });
+    button.addEventListener("click", action);
+    this.status.append(" ", button);
   }
 
   say(text, isBad = false) {
+    this.hasError = false;
     this.status.textContent = text;
     this.status.classList.toggle("bad", isBad);
   }
@@ -83,8 +107,8 @@ class ThreadChat {
     const known = {
       accepted: () => {
         if (frame.clientId !== this.pending?.clientId) return;
+        if (this.pending.text) this.field.value = "";
         this.pending = null;
-        this.field.value = "";
         this.say(frame.ahead > 0 ? `Waiting for ${frame.ahead} other turns` : "");
       },
       run_start: () => {
@@ -112,13 +136,18 @@ class ThreadChat {
       },
       run_end: () => {
         this.running(false);
-        const words = { aborted: "Stopped.", error: "The run failed.", length: "The answer was cut at the limit of the model.", toolCalls: "The model waits for results of tools." };
-        if (words[frame.stopReason]) this.say(words[frame.stopReason], frame.stopReason === "error");
+        const words = { aborted: "Stopped.", error: "The run failed.", length: "The answer was cut off at the model's length limit.", toolCalls: "The model is waiting for tool results." };
+        const isError = frame.stopReason === "error";
+        // An error event of the run has said why.
+        if (words[frame.stopReason] && !(isError && this.hasError)) this.say(words[frame.stopReason], isError);
+        if (isError) this.offer("Try again", () => this.send(true));
         refresh().then(() => this.keepInView());
       },
       error: () => {
         if (frame.clientId && frame.clientId === this.pending?.clientId) this.pending = null;
-        this.say(frame.hint ? `${frame.message}: ${frame.hint}` : frame.message, true);
+        // After a run that failed, a button offers what the hint says.
+        this.say(frame.hint && !frame.runId ? `${frame.message}: ${frame.hint}` : frame.message, true);
+        this.hasError = true;
       },
     };
     if (Object.hasOwn(known, frame.type)) known[frame.type]();

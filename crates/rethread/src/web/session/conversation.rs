@@ -172,7 +172,7 @@ impl ConversationView<'_> {
                     } @else if matches!(class, "agent" | "summary") { div.md { (markdown(&text)) } }
                     @else { div.typed { (MultiLine(&text)) } }
                     @if is_cut {
-                        p.dim { "Truncated. Run " code { "rethread show " (self.session.citation(entry.location.line)) " --full" } " for the full text. " (original::text_link(self.context, self.session, entry)) }
+                        p.dim { "Cut after " (number(MAX_MESSAGE_CHARS as u64)) " characters. " (original::text_link(self.context, self.session, entry)) }
                     }
                 }
             }
@@ -239,8 +239,9 @@ impl ConversationView<'_> {
                 dt { "Line" }
                 dd { a href={ (to_session(self.session.id)) "?line=" (line) "#L" (line) } { (line) } " " (self.context.time_of_day(entry.at)) }
                 @if let Some(body) = &tool.body {
-                    dt { @if tool.kind == Some(ToolKind::Command) { "Command" } @else { "Change" } }
-                    dd { pre { code { (MultiLine(clip(body, MAX_DETAIL_CHARS))) } } }
+                    @let is_command = tool.kind == Some(ToolKind::Command);
+                    dt.stored-body[!is_command] { @if is_command { "Command" } @else { "Change" } }
+                    dd.stored-body[!is_command] { pre { code { (MultiLine(clip(body, MAX_DETAIL_CHARS))) } } }
                 }
                 @if !tool.target.is_empty() && (tool.body.is_none() || tool.kind != Some(ToolKind::Command)) { dt { "Target" } dd { code { (MultiLine(clip(&tool.target, MAX_DETAIL_CHARS))) } } }
                 @if !tool.arguments.is_empty() { dt { "Arguments" } dd { code { (MultiLine(clip(&tool.arguments, MAX_DETAIL_CHARS))) } } }

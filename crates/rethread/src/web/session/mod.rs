@@ -33,7 +33,7 @@ const MAX_SIMILAR: usize = 5;
 const FOCUSED: &str = "focused";
 
 /// Query parameters of the session page.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct SessionPageParams {
     /// Show the entries around this line.
     line: Option<u64>,
@@ -64,6 +64,12 @@ impl SessionPageParams {
         }
     }
 
+    /// The same at a line, unless it has a position.
+    fn at_hit(&self, line: Option<u64>) -> Self {
+        let has_position = self.line.is_some() || self.from.is_some() || self.until.is_some() || self.wants_last();
+        Self { line: if has_position { self.line } else { line }, ..self.clone() }
+    }
+
     fn wants_last(&self) -> bool {
         non_blank(self.last.as_ref()).is_some()
     }
@@ -89,6 +95,10 @@ impl SessionPageParams {
 
 pub(super) fn page(app: &Viewer<'_>, id: SessionId, params: &SessionPageParams) -> Result<WebPage, ApiError> {
     let state = app.engine.sessions().resolve(&id.to_string())?.state;
+    let found = find::find(app, id, params)?;
+    // A search opens at its first match.
+    let first_hit = found.as_ref().and_then(|found| found.entries.first()).map(|one| one.line);
+    let params = &params.at_hit(first_hit);
     let range = params.position(state);
     let request = SessionPageRequest { range, include_all: params.shows_everything(), is_focused: params.is_focused() };
     let reading = app.engine.sessions().page(id, request)?;
@@ -101,14 +111,14 @@ pub(super) fn page(app: &Viewer<'_>, id: SessionId, params: &SessionPageParams) 
         div.reader {
             (rail::rail(app, context, session)?)
             div.reading {
-                (header::header(context, &reading, params, app.may_write))
-                (find::found(app, session, params)?)
+                (header::header(context, &reading, params, &app.engine.sessions().agents()?, app.may_write))
+                (find::found(session, params, found.as_ref(), params.line))
                 div.session {
                     section.talk id="talk" aria-label="Conversation" data-opens-at-end[opens_at_end] {
                         (conversation::conversation(context, &reading, params))
                         (chat::chat(app, session))
                     }
-                    div.side {
+                    div.side id="about" {
                         (prompts(context, &reading, params))
                         (sidebar::sidebar(app, &reading, &similar)?)
                     }

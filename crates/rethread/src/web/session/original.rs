@@ -46,7 +46,7 @@ pub(crate) fn page(app: &ServerState, id: SessionId, seq: u64) -> Result<WebPage
         header.session-head {
             p.trail { a href="/" { "Board" } span aria-hidden="true" { "/" } (session_link(session)) }
             h1.long { (OneLine(&title)) }
-            p.about { a href=(to_line(id, line)) { "Line " (number(line)) } " " span { "as its transcript has it" } }
+            p.about { a href=(to_line(id, line)) { "Line " (number(line)) } " " span { "as recorded in the transcript" } }
         }
         div.original id="original" { (original(session, entry, &found.original)) }
         @if found.original.is_err() { (stored(entry)) }
@@ -57,7 +57,7 @@ pub(crate) fn page(app: &ServerState, id: SessionId, seq: u64) -> Result<WebPage
 /// A link to the whole text of a message.
 pub(super) fn text_link(context: PageContext<'_>, session: &Session, entry: &Entry) -> Markup {
     html! {
-        @if context.has_transcripts { a href={ "/sessions/" (session.id) "/entries/" (entry.seq) } { "Show all of it" } }
+        @if context.has_transcripts { a href={ "/sessions/" (session.id) "/entries/" (entry.seq) } { "Show full text" } }
     }
 }
 
@@ -89,7 +89,7 @@ fn stored(entry: &Entry) -> Markup {
     ];
     html! {
         section.original {
-            p.part { "What is stored" }
+            p.part { "Stored text" }
             @for part in parts.into_iter().flatten().filter(|part| !part.is_empty()) { (text_block(part)) }
         }
     }

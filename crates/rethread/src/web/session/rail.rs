@@ -30,11 +30,13 @@ pub(super) fn rail(app: &Viewer<'_>, context: PageContext<'_>, current: &Session
     others.retain(is_other);
     others.truncate(OF_OTHERS);
     Ok(html! {
-        nav.rail aria-label="Sessions" {
+        nav.rail id="rail" popover aria-label="Sessions" {
             label.script-only { span.sr { "Filter the list" } input type="search" placeholder="Filter sessions" autocomplete="off" data-filter-list; }
             div.rail-list {
                 @if !own.is_empty() { (group(context, place.map_or("This project", last_part), &own, current)) }
                 @if !others.is_empty() { (group(context, "Latest elsewhere", &others, current)) }
+                // Filled by the script: matches that are not in the lists.
+                section hidden data-keep data-more-sessions { h2 { "All sessions" } ol {} }
             }
         }
     })

@@ -19,16 +19,44 @@ function neighbor(step) {
 function filterRail() {
   const field = document.querySelector("[data-filter-list]");
   const words = field?.value.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
-  if (rail) {
-    all("li", rail).forEach((item) => {
+  for (const list of rail ? all(":scope > ol", rail) : []) {
+    [...list.children].forEach((item) => {
       const text = item.textContent.toLowerCase();
       item.hidden = !words.every((word) => text.includes(word));
     });
+    list.previousElementSibling.hidden = [...list.children].every((item) => item.hidden);
   }
 }
 
-document.addEventListener("input", (event) => event.target.matches("[data-filter-list]") && filterRail());
+// The lists have the latest sessions only: the server looks for others.
+
+const moreSessions = rail?.querySelector("[data-more-sessions]");
+let railTimer = null;
+let railRequest = null;
+
+async function searchRail(text) {
+  railRequest?.abort();
+  railRequest = new AbortController();
+  const listed = new Set(all(":scope > ol a", rail).map((link) => link.pathname));
+  try {
+    const page = text ? await fetchPage(`/palette?q=${encodeURIComponent(text)}`, railRequest.signal) : null;
+    const found = page ? all("#main li", page).filter((item) => !listed.has(item.querySelector("a").pathname)) : [];
+    found.forEach((item) => { item.querySelector(".dim").className = "sub"; });
+    moreSessions.querySelector("ol").replaceChildren(...found.map((item) => document.importNode(item, true)));
+    moreSessions.hidden = !found.length;
+  } catch (error) {
+    if (error.name !== "AbortError") moreSessions.hidden = true;
+  }
+}
+
+document.addEventListener("input", ({ target }) => {
+  if (!rail || !target.matches("[data-filter-list]")) return;
+  filterRail();
+  clearTimeout(railTimer);
+  railTimer = setTimeout(() => searchRail(target.value.trim()), 150);
+});
 document.addEventListener("refreshed", filterRail);
+document.getElementById("rail")?.addEventListener("toggle", showCurrent);
 
 // A link to a line that is on the page does not reload it, but the address becomes the permanent one.
 
@@ -73,6 +101,54 @@ if (document.querySelector(".talk")) {
   document.addEventListener("refreshed", markFound);
 }
 
+// Steps through what the search within found. Matches on the page are shown without loading it again.
+
+const hitSteps = document.querySelector("[data-hit-steps]");
+const hitLinks = () => all(".found ol a");
+const hitAt = () => Number(hitSteps.querySelector("[data-hit-at]").textContent) - 1;
+
+function showHit(at) {
+  const links = hitLinks();
+  const link = links[at];
+  if (!link) return;
+  if (!document.getElementById(link.hash.slice(1))) return location.assign(link.href);
+  if (location.hash === link.hash) unfold();
+  else location.hash = link.hash;
+  history.replaceState(null, "", link.href);
+  hitSteps.querySelector("[data-hit-at]").textContent = String(at + 1);
+  for (const step of all("[data-hit-step]", hitSteps)) {
+    const next = links[at + Number(step.dataset.hitStep)];
+    if (next) step.href = next.href;
+    else step.removeAttribute("href");
+    step.toggleAttribute("aria-disabled", !next);
+    if (!next) step.setAttribute("aria-disabled", "true");
+  }
+  links.forEach((one) => one.toggleAttribute("aria-current", one === link));
+  link.setAttribute("aria-current", "true");
+  const list = link.closest("ol");
+  list.scrollTop = link.offsetTop - list.offsetTop - list.clientHeight / 3;
+}
+
+if (hitSteps) {
+  document.addEventListener("click", (event) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    const step = event.target.closest("[data-hit-step]");
+    const at = step ? hitAt() + Number(step.dataset.hitStep) : hitLinks().indexOf(event.target.closest(".found ol a"));
+    if (!step && at < 0) return;
+    event.preventDefault();
+    showHit(at);
+  });
+  document.addEventListener("keydown", (event) => {
+    const { target } = event;
+    if (event.key !== "Enter" || !target.matches?.("[data-find-within]") || event.isComposing) return;
+    // Other words are a new search.
+    if (target.value.trim() !== target.defaultValue.trim()) return;
+    event.preventDefault();
+    showHit(hitAt() + (event.shiftKey ? -1 : 1));
+  });
+  if (!location.hash) showHit(Math.max(0, hitAt()));
+}
+
 // A menu closes when one clicks elsewhere or presses Esc.
 
 document.addEventListener("click", (event) => {
@@ -85,3 +161,32 @@ document.addEventListener("keydown", (event) => {
   menu.open = false;
   menu.querySelector("summary").focus();
 });
+
+// An exported file is saved with a note about the secrets that were removed from it. Without this script the link saves it.
+
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest(".export-formats a");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+  event.preventDefault();
+  const address = new URL(link.href);
+  address.searchParams.delete("download");
+  try {
+    const answer = await fetch(address);
+    const exported = await answer.json();
+    if (!answer.ok) return notify(exported.error.message);
+    const file = URL.createObjectURL(new Blob([exported.content], { type: exported.contentType }));
+    Object.assign(document.createElement("a"), { href: file, download: exported.fileName }).click();
+    setTimeout(() => URL.revokeObjectURL(file), 60000);
+    link.closest(".menu").open = false;
+    notify(`${exported.fileName} was saved. ${redactionReport(exported.redactions)}`);
+  } catch {
+    notify("The server does not answer. Nothing was exported.");
+  }
+});
+
+function redactionReport(redactions) {
+  const kinds = Object.entries(redactions);
+  if (!kinds.length) return "It had no secrets to remove.";
+  const many = kinds.reduce((sum, [, count]) => sum + count, 0);
+  return `Removed ${many} ${many === 1 ? "secret" : "secrets"}: ${kinds.map(([kind, count]) => `${kind} ${count}`).join(", ")}.`;
+}

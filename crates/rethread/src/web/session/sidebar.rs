@@ -5,11 +5,11 @@ use rethread_engine::{InjectionRow, SessionPage, SimilarWork};
 use rethread_model::{Predicate, clip};
 use serde_json::Value;
 
-use super::super::components::{MultiLine, OneLine, PageContext, count, project};
+use super::super::components::{MultiLine, OneLine, PageContext, count, long_cost, project};
 use super::super::links::{to_entity, to_line, to_session};
 use super::super::markdown::markdown;
 use super::super::memory;
-use crate::render::{number, rough_cost, session_label, short_number};
+use crate::render::{number, session_label, short_number};
 use crate::serve::{ApiError, ServerState};
 
 /// Most files, errors and other items shown per section.
@@ -20,10 +20,9 @@ const MAX_INJECTION_CHARS: usize = 6_000;
 /// The sidebar.
 pub(super) fn sidebar(app: &ServerState, reading: &SessionPage, similar: &[SimilarWork]) -> Result<Markup, ApiError> {
     let context = PageContext::new(app);
-    let errors = reading.errors.iter().take(MAX_ITEMS).map(|error| memory::error_card(app, error, true));
-    let errors = errors.collect::<Result<Vec<_>, _>>()?;
+    let errors = memory::error_cards(app, &reading.errors[..reading.errors.len().min(MAX_ITEMS)], true)?;
     Ok(html! {
-        aside.about-session id="about" aria-label="About this session" {
+        aside.about-session aria-label="About this session" {
             (card(context, reading))
             (usage(reading))
             (files(reading))
@@ -80,7 +79,7 @@ fn usage(reading: &SessionPage) -> Markup {
         section {
             h2 { "Tokens and cost" }
             dl.numbers {
-                dt { "Cost" } dd { @if reading.usage.cost().is_some() { (rough_cost(&reading.usage)) } @else { "unknown" } }
+                dt { "Cost" } dd { @if reading.usage.cost().is_some() { (long_cost(&reading.usage)) } @else { "unknown" } }
                 dt { "Input" } dd { (short_number(tokens.input)) }
                 dt { "Output" } dd { (short_number(tokens.output)) }
                 dt { "Cache reads" } dd { (short_number(tokens.cache_read)) }

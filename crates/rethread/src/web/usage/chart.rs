@@ -28,7 +28,12 @@ pub(super) fn by_day(app: &ServerState, details: &UsageDetails) -> Markup {
         UsageMeasure::Cost => money(NanoUsd::new(amount)),
         UsageMeasure::Tokens => short_number(amount),
     };
-    stacked(&title, &series, &columns, &value)
+    let undated = details.days.iter().filter(|used| used.day.is_none());
+    let undated = undated.fold(0_u64, |sum, used| sum.saturating_add(self::amount(used, measure)));
+    html! {
+        (stacked(&title, &series, &columns, &value))
+        @if undated > 0 { p.dim { "The chart excludes " (value(undated)) " of messages without a time." } }
+    }
 }
 
 fn measure_label(measure: UsageMeasure) -> &'static str {

@@ -49,7 +49,7 @@ fn row(used: &UsageOfDay) -> Vec<String> {
     let (tokens, cost) = (used.totals.tokens, used.totals.cost());
     let texts = [used.day.as_deref(), Some(used.agent.as_str()), used.model.as_deref(), used.project.as_deref()];
     let numbers = [used.totals.messages, tokens.input, tokens.output, tokens.cache_read, tokens.cache_write];
-    let mut cells: Vec<String> = texts.map(|text| text.unwrap_or_default().to_owned()).into();
+    let mut cells: Vec<String> = texts.map(|text| text.unwrap_or("unknown").to_owned()).into();
     cells.extend(numbers.map(|number| number.to_string()));
     cells.push(cost.map_or_else(String::new, dollars));
     cells.push(used.totals.estimated_cost.is_some().to_string());

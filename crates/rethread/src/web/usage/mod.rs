@@ -7,20 +7,21 @@ mod sessions;
 
 use maud::{Markup, html};
 use rethread_engine::{
-    OwnUsage, PRICES_AS_OF, SessionScope, SessionTypeReduction, UsageDetails, UsageGrouping, UsageReport, UsageRequest,
-    UsageTotals,
+    OwnUsage, PRICES_AS_OF, SessionScope, SessionTypeReduction, TopSessions, UsageDetails, UsageGrouping, UsageReport,
+    UsageRequest, UsageTotals,
 };
 use serde::Deserialize;
 
 use super::board::parse_agent;
 use super::chart::{bar, bars};
-use super::components::{OneLine, count, headings, non_blank, nothing_synced, project_choices, select_field};
+use super::components::{
+    OneLine, count, day_field, headings, long_cost, non_blank, nothing_synced, project_choices, reversed_dates,
+    select_field,
+};
 use super::layout::{NavPage, WebPage};
 use super::links::link;
 use super::viewer::Viewer;
-use crate::render::{
-    budget_limits, ledger_cost, money, number, reduction_percent, rough_cost, short_number, usage_bars,
-};
+use crate::render::{budget_limits, ledger_cost, money, number, reduction_percent, short_number, usage_bars};
 use crate::serve::{ApiError, ServerState};
 
 pub(super) use export::export;
@@ -36,15 +37,20 @@ const TIME_CHOICES: [(&str, &str); 5] = [
 const DEFAULT_SINCE: &str = "30d";
 /// The time filter that excludes nothing.
 const ALL_TIME: &str = "all";
-/// Sessions in the list of the most expensive ones.
+/// Sessions in the list of the top ones.
 const MAX_SESSIONS: usize = 12;
 
 /// Query parameters of the usage page.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct UsagePageParams {
     since: Option<String>,
+    /// First and last day. They are preferred to `since`.
+    from: Option<String>,
+    until: Option<String>,
     project: Option<String>,
     agent: Option<String>,
+    /// What the top sessions are sorted by.
+    top: Option<String>,
 }
 
 impl UsagePageParams {
@@ -52,9 +58,23 @@ impl UsagePageParams {
         non_blank(self.since.as_ref()).unwrap_or(DEFAULT_SINCE)
     }
 
-    fn link_to_export(&self) -> String {
-        let (project, agent) = (non_blank(self.project.as_ref()), non_blank(self.agent.as_ref()));
-        link("/usage/export.csv", &[("since", Some(self.since())), ("project", project), ("agent", agent)])
+    /// Whether the user chose days.
+    fn has_days(&self) -> bool {
+        non_blank(self.from.as_ref()).or(non_blank(self.until.as_ref())).is_some()
+    }
+
+    /// A page with the same filters, and another order of the top sessions.
+    fn link(&self, path: &str, top: Option<&str>) -> String {
+        let of = |value: &'_ Option<String>| non_blank(value.as_ref()).map(str::to_owned);
+        let values = [
+            ("since", (!self.has_days()).then(|| self.since().to_owned())),
+            ("from", of(&self.from)),
+            ("until", of(&self.until)),
+            ("project", of(&self.project)),
+            ("agent", of(&self.agent)),
+            ("top", top.map(str::to_owned)),
+        ];
+        link(path, &values.each_ref().map(|(name, value)| (*name, value.as_deref())))
     }
 
     fn request(&self) -> Result<UsageRequest, ApiError> {
@@ -63,8 +83,11 @@ impl UsagePageParams {
             scope: project.map_or(SessionScope::AllProjects, |path| SessionScope::Project(path.to_owned())),
             group_by: UsageGrouping::Day,
             agent: parse_agent(self.agent.as_ref())?,
-            since: Some(self.since()).filter(|since| *since != ALL_TIME).map(str::to_owned),
-            until: None,
+            since: match non_blank(self.from.as_ref()) {
+                Some(day) => Some(day.to_owned()),
+                None => Some(self.since()).filter(|since| *since != ALL_TIME && !self.has_days()).map(str::to_owned),
+            },
+            until: non_blank(self.until.as_ref()).map(str::to_owned),
         })
     }
 }
@@ -79,12 +102,12 @@ pub(super) fn page(app: &Viewer<'_>, params: &UsagePageParams) -> Result<WebPage
         @else {
             (filters(app, &params)?)
             (totals(report))
-            @if report.groups.is_empty() { p.dim { "No tokens used in this period." } }
+            @if report.groups.is_empty() { p.dim { (reversed_dates(params.from.as_ref(), params.until.as_ref()).unwrap_or("No tokens used in this period.")) } }
             @else {
                 @if is_widened { p.dim { "No tokens used in the last month: showing all time." } }
                 (chart::by_day(app, &details))
-                p.more { a.plain href=(params.link_to_export()) download { "Download as CSV" } }
-                div.columns.usage-more { (sessions::top(&details)) (hours::activity(&details)) }
+                p.more { a.plain href=(params.link("/usage/export.csv", None)) download { "Download as CSV" } }
+                div.columns.usage-more { (sessions::top(&params, &details)?) (hours::activity(&details)) }
                 div.spread.three.usage-more {
                     @for (by, groups) in details.groups.iter().filter(|(by, _)| *by != UsageGrouping::Day) {
                         section { (bars(&format!("By {}", by.as_str()), &usage_bars(&UsageReport { groups: groups.clone(), ..report.clone() }, *by))) }
@@ -101,17 +124,22 @@ pub(super) fn page(app: &Viewer<'_>, params: &UsagePageParams) -> Result<WebPage
 /// The usage of the chosen period; of all time if the user chose none and there is nothing in the default one.
 fn read(app: &ServerState, params: &UsagePageParams) -> Result<(UsagePageParams, UsageDetails, bool), ApiError> {
     let reports = app.engine.reports();
-    let details = reports.usage_details(&params.request()?, MAX_SESSIONS)?;
-    if !details.report.groups.is_empty() || non_blank(params.since.as_ref()).is_some() {
+    let top = TopSessions { limit: MAX_SESSIONS, by: sessions::rank(params)? };
+    let details = reports.usage_details(&params.request()?, top)?;
+    if !details.report.groups.is_empty() || params.has_days() || non_blank(params.since.as_ref()).is_some() {
         return Ok((params.clone(), details, false));
     }
     let wide = UsagePageParams { since: Some(ALL_TIME.to_owned()), ..params.clone() };
-    let details = reports.usage_details(&wide.request()?, MAX_SESSIONS)?;
+    let details = reports.usage_details(&wide.request()?, top)?;
     Ok((wide, details, true))
 }
 
 fn filters(app: &ServerState, params: &UsagePageParams) -> Result<Markup, ApiError> {
-    let times = TIME_CHOICES.map(|(value, word)| (value.to_owned(), word.to_owned()));
+    let mut times: Vec<_> = TIME_CHOICES.map(|(value, word)| (value.to_owned(), word.to_owned())).into();
+    if params.has_days() {
+        times.insert(0, (String::new(), "chosen days".to_owned()));
+    }
+    let time = if params.has_days() { "" } else { params.since() };
     let mut projects = vec![(String::new(), "all projects".to_owned())];
     projects.extend(project_choices(&app.engine.sessions().projects()?));
     let mut agents = vec![(String::new(), "all agents".to_owned())];
@@ -119,8 +147,11 @@ fn filters(app: &ServerState, params: &UsagePageParams) -> Result<Markup, ApiErr
     Ok(html! {
         div.filters {
             h2 { "Usage" }
-            form action="/usage" data-filters {
-                (select_field("since", "Time", Some(params.since()), &times))
+            form action="/usage" data-filters data-excludes="since from until" {
+                @if let Some(top) = non_blank(params.top.as_ref()) { input type="hidden" name="top" value=(OneLine(top)); }
+                (select_field("since", "Time", Some(time), &times))
+                (day_field("from", "From", params.from.as_ref()))
+                (day_field("until", "To", params.until.as_ref()))
                 (select_field("project", "Project", non_blank(params.project.as_ref()), &projects))
                 (select_field("agent", "Agent", non_blank(params.agent.as_ref()), &agents))
                 button.plain.no-script { "Show" }
@@ -131,16 +162,19 @@ fn filters(app: &ServerState, params: &UsagePageParams) -> Result<Markup, ApiErr
 
 fn totals(report: &UsageReport) -> Markup {
     let tokens = report.total.tokens;
-    let cost = if report.total.cost().is_some() { rough_cost(&report.total) } else { "–".to_owned() };
     let all = [
-        ("Cost", cost),
         ("Messages", number(report.total.messages)),
         ("Input", short_number(tokens.input)),
         ("Output", short_number(tokens.output)),
         ("Cache reads", short_number(tokens.cache_read)),
         ("Cache writes", short_number(tokens.cache_write)),
     ];
-    html! { dl.totals { @for (name, value) in all { div { dt { (name) } dd { (value) } } } } }
+    html! {
+        dl.totals {
+            div { dt { "Cost" } dd { @if report.total.cost().is_some() { (long_cost(&report.total)) } @else { "–" } } }
+            @for (name, value) in all { div { dt { (name) } dd { (value) } } }
+        }
+    }
 }
 
 /// Where the costs come from, and which tokens have no price.
