@@ -23,9 +23,12 @@ pub(crate) struct FoldCaches {
     pub(crate) decisions: FoldCache<SessionScope, Vec<Decision>>,
     pub(crate) workflows: FoldCache<SessionScope, Vec<Workflow>>,
     pub(crate) entities: FoldCache<SessionScope, Vec<EntityFacts>>,
+    /// All facts of what was learned.
+    pub(crate) learned: FoldCache<SessionScope, Vec<FactRow>>,
     /// The newest facts that can answer a question.
     pub(crate) knowledge: FoldCache<SessionScope, Vec<FactRow>>,
     pub(crate) usage: FoldCache<UsageFilter, DetailSums>,
+    pub(crate) changed_entries: FoldCache<(), usize>,
     pub(crate) costs: FoldCache<(), HashMap<SessionNumber, NanoUsd>>,
 }
 

@@ -27,7 +27,8 @@ pub(crate) fn command(home: Option<&PathBuf>) -> Command {
 fn with_completers(command: Command, home: Option<&PathBuf>, is_about_threads: bool) -> Command {
     let is_about_threads = is_about_threads || command.get_name() == "thread";
     let complete_argument = |argument: Arg| {
-        let values = argument.get_value_names().unwrap_or_default();
+        let takes_value = argument.get_action().takes_values();
+        let values = argument.get_value_names().filter(|_| takes_value).unwrap_or_default();
         let is_reference = values.iter().any(|name| name.ends_with("REF"));
         let is_key = values.iter().any(|name| name == "KEY") && argument.get_value_parser().possible_values().is_none();
         let home = home.cloned();

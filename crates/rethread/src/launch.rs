@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rethread_engine::{AgentCommand, Environment};
-use rethread_model::Agent;
+use rethread_model::{Agent, Session, SessionKind};
 use rustix::fs::{Access, access};
 
 use crate::failure::{Failure, FailureKind};
@@ -67,4 +67,31 @@ fn missing_program(environment: &Environment, command: &AgentCommand) -> Failure
             failure.hint(format!("to continue in another agent: rethread resume REF --in {}", Agent::any_of(others)))
         }
     }
+}
+
+/// Why a session has no command that resumes it.
+pub(crate) fn not_resumable(session: &Session) -> Failure {
+    let (id, label) = (session.id, session.agent.label());
+    if session.agent == Agent::Native {
+        return is_thread(&id.to_string());
+    }
+    let message = match session.parent {
+        Some(_) if session.kind == SessionKind::Child => {
+            format!("{id} is a sub-agent, which cannot be resumed on its own")
+        }
+        _ if !AgentCommand::has_safe_directory(session) => {
+            // No agent can be started there with a command line that is safe to print.
+            let message = format!("the directory of {id} has characters that are not safe in a command line");
+            return Failure::new(FailureKind::Usage, message);
+        }
+        _ => format!("{label} cannot resume a session by its id"),
+    };
+    let failure = Failure::new(FailureKind::Usage, message);
+    failure.hint(format!("to continue in another agent with a handoff note: rethread resume {id} --in claude-code"))
+}
+
+/// Why a thread has none.
+pub(crate) fn is_thread(id: &str) -> Failure {
+    let failure = Failure::new(FailureKind::Usage, format!("{id} is a thread of Rethread, not a session of an agent"));
+    failure.hint(format!("rethread thread send {id} 'TEXT'"))
 }

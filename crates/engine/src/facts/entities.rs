@@ -54,7 +54,8 @@ impl FactService<'_> {
     pub fn about(self, request: &FactsRequest) -> Result<FactsReport, EngineError> {
         let until = self.parse_as_of(request.as_of.as_deref())?;
         let Some(store) = self.engine.reader()? else { return Ok(FactsReport::Entities(Vec::new())) };
-        let entities = |name: Option<&str>| self.entities(&store, request, until, name);
+        let scope = &request.scope;
+        let entities = |name: Option<&str>| self.entities(&store, (scope, request.kind), until, name);
         let Some(name) = request.entity.as_deref().map(str::trim).filter(|name| !name.is_empty()) else {
             return Ok(FactsReport::Entities(first_of_each_kind(&entities(None)?, request.limit)));
         };
@@ -76,7 +77,7 @@ impl FactService<'_> {
         let same = |other: &EntityFacts| other.entity.name.eq_ignore_ascii_case(&entity.entity.name);
         let others = fitting.iter().filter(|other| same(other)).map(|other| other.entity.clone()).collect();
         let query = FactQuery { scope: request.scope.clone(), until, ..FactQuery::default() };
-        let naming = facts_naming_file(&store, &entity.entity, &query)?;
+        let naming = self.facts_naming_file(&store, &entity.entity, &query)?;
         let facts = known_about(&store, &entity.entity, &query, &naming, request.limit)?;
         let mut naming = Some(naming);
         let graph = entity_graph(&entity.entity, GraphLimits::default(), |node| {
@@ -95,23 +96,50 @@ impl FactService<'_> {
     fn entities(
         self,
         store: &ReadStore,
-        request: &FactsRequest,
+        (scope, kind): (&SessionScope, Option<EntityKind>),
         until: Option<Timestamp>,
         name: Option<&str>,
     ) -> Result<Vec<EntityFacts>, EngineError> {
-        let scope = request.scope.clone();
         if until.is_some() {
-            let query = EntityQuery { scope, kind: request.kind, name_contains: name, until };
+            let query = EntityQuery { scope: scope.clone(), kind, name_contains: name, until };
             return Ok(store.entities_with_facts(&query)?);
         }
         let fold = || Ok(store.entities_with_facts(&EntityQuery { scope: scope.clone(), ..EntityQuery::default() })?);
         let all = self.engine.folds.entities.get(store.head()?, scope.clone(), fold)?;
         let name = name.map(str::to_ascii_lowercase);
         let is_asked = |one: &&EntityFacts| {
-            let has_kind = request.kind.is_none_or(|kind| one.entity.kind == kind);
+            let has_kind = kind.is_none_or(|kind| one.entity.kind == kind);
             has_kind && name.as_ref().is_none_or(|name| one.entity.name.to_ascii_lowercase().contains(name))
         };
         Ok(all.iter().filter(is_asked).cloned().collect())
+    }
+
+    /// Facts of what was learned that name a file in their text: a fix that changed it, a decision or cause about it. A
+    /// file name without its directory counts if only one file has it.
+    fn facts_naming_file(
+        self,
+        store: &ReadStore,
+        entity: &Entity,
+        query: &FactQuery<'_>,
+    ) -> Result<Vec<FactRow>, EngineError> {
+        if entity.kind != EntityKind::File {
+            return Ok(Vec::new());
+        }
+        let last = entity.name.rsplit('/').next().unwrap_or(&entity.name);
+        let files = self.entities(store, (&query.scope, Some(entity.kind)), query.until, Some(last))?;
+        let is_only = files.iter().filter(|file| file.entity.name.rsplit('/').next() == Some(last)).count() == 1;
+        let names_file = |known: &&FactRow| {
+            let fact = &known.fact;
+            let is_linked = fact.subject == *entity || fact.object.as_ref() == Some(entity);
+            let names = |text: &str| mentions_path(text, &entity.name) || (is_only && mentions_path(text, last));
+            !is_linked && (names(&fact.detail) || names(&fact.subject.name))
+        };
+        let load = || Ok(store.facts(&FactQuery { predicates: &KNOWLEDGE_PREDICATES, ..query.clone() })?);
+        if query.until.is_some() {
+            return Ok(load()?.iter().filter(names_file).cloned().collect());
+        }
+        let learned = self.engine.folds.learned.get(store.head()?, query.scope.clone(), load)?;
+        Ok(learned.iter().filter(names_file).cloned().collect())
     }
 }
 
@@ -129,27 +157,6 @@ fn connected_facts(store: &ReadStore, node: &GraphItem, query: &FactQuery<'_>) -
             store.facts(&FactQuery { session: Some(*id), predicates: &actions, ..query })?
         }
     };
-    Ok(facts)
-}
-
-/// Facts of what was learned that name a file in their text: a fix that changed it, a decision or cause about it. A file
-/// name without its directory counts if only one file has it.
-fn facts_naming_file(store: &ReadStore, entity: &Entity, query: &FactQuery<'_>) -> Result<Vec<FactRow>, EngineError> {
-    if entity.kind != EntityKind::File {
-        return Ok(Vec::new());
-    }
-    let last = entity.name.rsplit('/').next().unwrap_or(&entity.name);
-    let (scope, until) = (query.scope.clone(), query.until);
-    let same_name = EntityQuery { scope, kind: Some(entity.kind), name_contains: Some(last), until };
-    let files = store.entities_with_facts(&same_name)?;
-    let is_only = files.iter().filter(|file| file.entity.name.rsplit('/').next() == Some(last)).count() == 1;
-    let mut facts = store.facts(&FactQuery { predicates: &KNOWLEDGE_PREDICATES, ..query.clone() })?;
-    facts.retain(|known| {
-        let fact = &known.fact;
-        let is_linked = fact.subject == *entity || fact.object.as_ref() == Some(entity);
-        let names = |text: &str| mentions_path(text, &entity.name) || (is_only && mentions_path(text, last));
-        !is_linked && (names(&fact.detail) || names(&fact.subject.name))
-    });
     Ok(facts)
 }
 

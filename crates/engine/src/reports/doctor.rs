@@ -180,7 +180,7 @@ impl ReportService<'_> {
             let message = format!("the store {} is damaged", self.engine.location());
             diagnosis.add(area, FindingLevel::Problem, message, Some(REPLACE_HINT));
         }
-        let changed = store.changed_entries().unwrap_or_default().len();
+        let changed = self.changed_entries(&store).unwrap_or_default();
         if changed > 0 {
             let message = format!("{changed} stored entries are not as they were written; the disk may be failing");
             diagnosis.add(area, FindingLevel::Problem, message, Some("run: rethread rebuild"));
@@ -223,6 +223,12 @@ impl ReportService<'_> {
             let message = format!("{} more transcript lines could not be read", problems.len() - MAX_PROBLEMS_LISTED);
             diagnosis.add("transcripts", FindingLevel::Info, message, None);
         }
+    }
+
+    /// How many entries are not as they were written. All are read for that, so a server does it once per change.
+    fn changed_entries(self, store: &ReadStore) -> Result<usize, EngineError> {
+        let count = || Ok(store.changed_entries()?.len());
+        Ok(*self.engine.folds.changed_entries.get(store.head()?, (), count)?)
     }
 
     /// Stores that had to be replaced: the files stay until the user deletes them.

@@ -256,6 +256,7 @@ impl ImportRun {
             return Ok(());
         };
         let (mut has_content, mut entries) = (false, 0);
+        let known_problems = self.problems.len();
         let first = session.lines.first().map_or(0, |(number, _)| *number);
         for (number, mut line) in session.lines {
             redact_row(&line.table, &mut line.row, &mut self.findings);
@@ -271,9 +272,11 @@ impl ImportRun {
             }
         }
         if import.is_new() && !has_content {
-            // Labels alone, or none of its lines can be used.
-            let reason = "nothing of this session can be imported".to_owned();
-            self.problems.push(ImportProblem { line: first, reason });
+            // Labels alone. If a line cannot be used, that was reported.
+            if self.problems.len() == known_problems {
+                let reason = "nothing of this session can be imported".to_owned();
+                self.problems.push(ImportProblem { line: first, reason });
+            }
             return Ok(());
         }
         if self.mode == ImportMode::Store {

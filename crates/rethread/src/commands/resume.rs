@@ -1,12 +1,12 @@
 //! `resume`: shows where a session left off, and starts its agent or another one there.
 
 use rethread_engine::{AgentCommand, Engine, ListedSession, SessionListRequest};
-use rethread_model::{Agent, SessionKind};
+use rethread_model::Agent;
 
 use super::{CommandContext, Exit, NEVER_SYNCED, scope};
 use crate::cli::ScopeArgs;
 use crate::cli::sessions::ResumeArgs;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::render::{self, TextPage, Tone};
 use crate::{json, launch};
 
@@ -27,7 +27,7 @@ pub(crate) fn run(context: &CommandContext, args: &ResumeArgs) -> Result<Exit, F
         return Ok(Exit::Done);
     }
     if args.print || args.exec {
-        let command = command.ok_or_else(|| not_resumable(&listed))?;
+        let command = command.ok_or_else(|| launch::not_resumable(&listed.session))?;
         if args.print {
             context.printer.raw(format!("{}\n", command.shell_line()).as_bytes())?;
             return Ok(Exit::Done);
@@ -56,7 +56,7 @@ fn show(
     };
     context.printer.answer(&page)?;
     let Some(command) = command else {
-        not_resumable(listed).hints.iter().for_each(|hint| context.printer.hint(hint));
+        launch::not_resumable(&listed.session).hints.iter().for_each(|hint| context.printer.hint(hint));
         return Ok(Exit::Done);
     };
     if !context.printer.can_ask() || !context.printer.is_read() {
@@ -81,7 +81,7 @@ fn show(
 fn find(context: &CommandContext, engine: &Engine, args: &ResumeArgs) -> Result<Option<ListedSession>, Failure> {
     if let Some(reference) = &args.reference {
         // A thread without messages is not among the sessions.
-        let thread = || engine.threads().id(reference).ok().map(|id| is_thread(&id.to_string()));
+        let thread = || engine.threads().id(reference).ok().map(|id| launch::is_thread(&id.to_string()));
         let found = engine.sessions().resolve(reference);
         return found.map(Some).map_err(|error| thread().unwrap_or_else(|| error.into()));
     }
@@ -125,30 +125,4 @@ fn pick(context: &CommandContext, engine: &Engine, all: &[ListedSession]) -> Res
             several => offered = several.iter().copied().take(render::PICKER_ROWS).collect(),
         }
     }
-}
-
-fn not_resumable(listed: &ListedSession) -> Failure {
-    let session = &listed.session;
-    let (id, label) = (session.id, session.agent.label());
-    if session.agent == Agent::Native {
-        return is_thread(&id.to_string());
-    }
-    let message = match session.parent {
-        Some(_) if session.kind == SessionKind::Child => {
-            format!("{id} is a sub-agent, which cannot be resumed on its own")
-        }
-        _ if !AgentCommand::has_safe_directory(session) => {
-            // No agent can be started there with a command line that is safe to print.
-            let message = format!("the directory of {id} has characters that are not safe in a command line");
-            return Failure::new(FailureKind::Usage, message);
-        }
-        _ => format!("{label} cannot resume a session by its id"),
-    };
-    let failure = Failure::new(FailureKind::Usage, message);
-    failure.hint(format!("to continue in another agent with a handoff note: rethread resume {id} --in claude-code"))
-}
-
-fn is_thread(id: &str) -> Failure {
-    let failure = Failure::new(FailureKind::Usage, format!("{id} is a thread of Rethread, not a session of an agent"));
-    failure.hint(format!("rethread thread send {id} 'TEXT'"))
 }

@@ -30,10 +30,7 @@ pub(super) fn hand_over(context: &CommandContext, engine: &Engine, session: &Ses
 }
 
 fn resume_command(session: &Session) -> Result<AgentCommand, Failure> {
-    AgentCommand::resume(session).ok_or_else(|| {
-        let message = format!("{} cannot resume a session by its id", session.agent.label());
-        Failure::new(FailureKind::Usage, message)
-    })
+    AgentCommand::resume(session).ok_or_else(|| launch::not_resumable(session))
 }
 
 fn start(context: &CommandContext, command: &AgentCommand) -> Failure {

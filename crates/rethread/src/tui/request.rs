@@ -134,6 +134,8 @@ pub(super) enum WorkerAnswer {
     Exported(Result<String, String>),
     /// Any process changed what is stored.
     StoreChanged,
+    /// The whole memory was deleted while the interface was open.
+    MemoryDeleted,
     /// A worker panicked.
     Crashed,
 }

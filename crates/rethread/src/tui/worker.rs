@@ -100,7 +100,7 @@ impl Workers {
         let (choosing, watching) = (Arc::clone(engine), Arc::clone(engine));
         spawn(sender.clone(), move |sender| send_choices(&choosing, sender))?;
         spawn(sender.clone(), move |sender| watch_store(&watching, sender))?;
-        spawn(sender, move |_| sync_regularly(&syncing))?;
+        spawn(sender, move |sender| sync_regularly(&syncing, sender))?;
         Ok(workers)
     }
 
@@ -175,14 +175,17 @@ fn watch_store(engine: &Engine, sender: &Sender<WorkerAnswer>) {
 }
 
 /// Reads new transcript lines now and then. It may be killed at any point: the next sync reads what was not stored.
-fn sync_regularly(engine: &Engine) {
+fn sync_regularly(engine: &Engine, sender: &Sender<WorkerAnswer>) {
     std::thread::sleep(FIRST_SYNC);
     loop {
         match engine.sync().run(&SyncRequest::default(), &mut |_| {}) {
             // With an error of the store, another process holds it and writes the same entries.
             Ok(_) | Err(EngineError::Store(_)) => {}
             // What was deleted must not come back.
-            Err(EngineError::MemoryDeleted(_)) => return,
+            Err(EngineError::MemoryDeleted(_)) => {
+                let _ = sender.send(WorkerAnswer::MemoryDeleted);
+                return;
+            }
             Err(error) => engine.journal().error("tui", &error),
         }
         std::thread::sleep(SYNC_INTERVAL);

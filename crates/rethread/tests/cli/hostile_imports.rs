@@ -220,7 +220,7 @@ fn pins_and_tags_are_listed_and_filter_the_list() {
     assert_eq!(count(&["--tag", "later", "--limit", "1"]), 1);
     assert_eq!(listed(&["--tag", "none"]).status.code(), Some(1));
     let pinned = String::from_utf8(listed(&["--pinned"]).stdout).unwrap();
-    assert!(pinned.contains("★ pinned  #Release  #later"), "{pinned}");
+    assert!(pinned.contains("★ pinned #Release #later"), "{pinned}");
     for arguments in [&["show", CLAUDE][..], &["session", "card", CLAUDE]] {
         assert!(home.run_ok(arguments).contains("★ pinned  #Release  #later"), "{arguments:?}");
     }

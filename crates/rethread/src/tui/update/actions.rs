@@ -4,6 +4,7 @@ use rethread_model::Entry;
 
 use super::overlay;
 use crate::cli::tui::PrintedChoice;
+use crate::launch::not_resumable;
 use crate::render::{Tone, powershell_resume_command, resume_command};
 use crate::tui::effect::{TuiEffect, TuiExit};
 use crate::tui::menu::Menu;
@@ -75,7 +76,7 @@ pub(super) fn choose(state: &mut TuiState) -> Vec<TuiEffect> {
         Some(PrintedChoice::PowerShell) => powershell_resume_command(&session),
         _ => resume_command(&session),
     };
-    let problem = command.is_none().then(|| format!("{} cannot resume a session by its ID", session.agent.label()));
+    let problem = command.is_none().then(|| not_resumable(&session).source.to_string());
     match (state.options.print, command) {
         (Some(PrintedChoice::Id), _) => vec![TuiEffect::Leave(TuiExit::Print(session.id.to_string()))],
         (Some(_), Some(command)) => vec![TuiEffect::Leave(TuiExit::Print(command))],

@@ -23,6 +23,10 @@ pub(super) fn receive(state: &mut TuiState, answer: WorkerAnswer) -> Vec<TuiEffe
             state.message = Some((tone, written.unwrap_or_else(|problem| problem)));
             Vec::new()
         }
+        WorkerAnswer::MemoryDeleted => {
+            state.message = Some((Tone::Warning, "the memory was deleted; to start again: rethread init".to_owned()));
+            list::refresh(state)
+        }
         WorkerAnswer::Failed { number, message } => fail(state, number, message),
         // Typing loads the list anyway.
         WorkerAnswer::StoreChanged if state.list.pending.is_none() => list::refresh(state),
