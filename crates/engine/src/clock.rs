@@ -7,9 +7,6 @@ use rethread_recall::TimePhrase;
 
 use crate::{Engine, EngineError};
 
-/// Later than any time that a user means.
-const LAST_YEAR: i16 = 9998;
-
 impl Engine {
     /// The current time, by the configured clock.
     pub fn now(&self) -> Timestamp {
@@ -29,16 +26,8 @@ impl Engine {
 
     /// Parses a time given by the user. `end` selects the end of a day or week instead of its start.
     pub(crate) fn parse_time(&self, text: &str, end: bool) -> Result<Timestamp, EngineError> {
-        let now = self.local_now();
-        let span = TimePhrase::parse(text, &now).ok_or_else(|| {
-            // What can be read later is a time that has not come yet.
-            let later = now.with().year(LAST_YEAR).build().ok();
-            if later.is_some_and(|later| TimePhrase::parse(text, &later).is_some()) {
-                EngineError::FutureTime(text.to_owned())
-            } else {
-                EngineError::InvalidTime(text.to_owned())
-            }
-        })?;
+        let span =
+            TimePhrase::parse(text, &self.local_now()).ok_or_else(|| EngineError::InvalidTime(text.to_owned()))?;
         Ok(if end { span.to } else { span.from })
     }
 

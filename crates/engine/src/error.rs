@@ -94,9 +94,6 @@ pub enum EngineError {
     /// A time given by the user cannot be parsed.
     #[error("invalid time {0:?}")]
     InvalidTime(String),
-    /// A time given by the user that has not come yet.
-    #[error("the time {0:?} is in the future")]
-    FutureTime(String),
     /// A search text without any visible character.
     #[error("the search text is empty")]
     EmptySearchText,

@@ -189,7 +189,6 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         EngineError::UnknownLine { .. } => {
             (FailureKind::NotFound, Some("run `rethread show REF` to see the session without a line"))
         }
-        EngineError::FutureTime(_) => (FailureKind::InvalidTime, Some("use a time in the past")),
         EngineError::InvalidTime(_) => (
             FailureKind::InvalidTime,
             Some("use a date (2026-03-14), RFC 3339 (2026-03-14T12:00:00Z), \"yesterday\", \"last week\" or \"7d\""),
