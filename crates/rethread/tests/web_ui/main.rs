@@ -357,6 +357,7 @@ fn a_graph_has_its_own_size_and_can_be_zoomed() {
     let server = home.serve(&["--no-watch"]);
     let body = get_page(&server, "/memory/graph?of=cargo%20test", &cookie(&server)).body;
     assert!(body.contains("data-zoom=\"fit\"") && body.contains("data-zoom=\"1.25\""), "{body}");
+    assert!(body.contains("<path class=\"edge confirmed"), "relations are drawn by their state: {body}");
     assert!(!home_css(&server).contains("max-width: max(100%, 1700px)"), "a large drawing is not scaled down");
 }
 

@@ -125,7 +125,7 @@ fn drawing_svg(graph: &EntityGraph) -> Markup {
             div.drawing tabindex="0" role="region" aria-label="Graph drawing" data-drawing {
                 svg.graph viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) {
                     @for ((path, state), edge) in drawn.edges.iter().zip(&graph.edges) {
-                        path.edge class={ (state.as_str()) @if edge.from != 0 && edge.to != 0 { " far" } } d=(path) data-ends={ (edge.from) " " (edge.to) } { title { (OneLine(edge_label(graph, edge))) } }
+                        path class={ "edge " (state.as_str()) @if edge.from != 0 && edge.to != 0 { " far" } } d=(path) data-ends={ (edge.from) " " (edge.to) } { title { (OneLine(edge_label(graph, edge))) } }
                     }
                     @for (title, x, y) in &drawn.headings { text.heading x=(one_decimal(*x)) y=(one_decimal(*y)) { (title) } }
                     @for (at, (node, of)) in drawn.nodes.iter().zip(&graph.nodes).enumerate() { (linked_node(at, node, &of.item)) }
