@@ -231,22 +231,29 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         EngineError::Model(error) => classify_model(error),
         EngineError::Chat(error) => classify_chat(error),
         EngineError::SerializeState(_) => (FailureKind::Internal, Some(REPORT_BUG_HINT)),
-        EngineError::WatchAlreadyRunning(_) => {
-            (FailureKind::Watch, Some("one watcher is enough; stop the running one first to replace it"))
-        }
-        EngineError::PurgeWhileWatched(_) => (FailureKind::Watch, Some("stop it first, with Ctrl-C in its terminal")),
-        EngineError::ServerNotStopped { .. } => {
-            (FailureKind::Serve, Some("stop it first: kill the process named above"))
-        }
         EngineError::MemoryDeleted(_) => {
             (FailureKind::StoreUnavailable, Some("to begin a new one, run the command again"))
         }
-        EngineError::ServerAlreadyRunning { .. } => {
-            (FailureKind::Serve, Some("run `rethread open` to open its web UI"))
-        }
+        EngineError::WatchAlreadyRunning(_)
+        | EngineError::PurgeWhileWatched(_)
+        | EngineError::ServerNotStopped { .. }
+        | EngineError::ServerAlreadyRunning { .. } => classify_other_process(error),
         EngineError::Token { .. } => (FailureKind::Serve, Some("run `rethread token --rotate` to create a new one")),
         EngineError::EmptySearchText => (FailureKind::Usage, Some("pass the text to search for: --matching TEXT")),
     }
+}
+
+/// Another process of Rethread is in the way.
+fn classify_other_process(error: &EngineError) -> (FailureKind, Option<&'static str>) {
+    let (kind, hint) = match error {
+        EngineError::WatchAlreadyRunning(_) => {
+            (FailureKind::Watch, "one watcher is enough; stop the running one first to replace it")
+        }
+        EngineError::PurgeWhileWatched(_) => (FailureKind::Watch, "stop it first, with Ctrl-C in its terminal"),
+        EngineError::ServerNotStopped { .. } => (FailureKind::Serve, "stop it first: kill the process named above"),
+        _ => (FailureKind::Serve, "run `rethread open` to open its web UI"),
+    };
+    (kind, Some(hint))
 }
 
 fn classify_config(error: &ConfigError) -> (FailureKind, Option<&'static str>) {

@@ -39,7 +39,7 @@ pub enum OriginalProblem {
     /// The configuration says that it must not be read.
     #[error("this transcript is excluded from reading; showing what is stored")]
     Excluded,
-    /// A text of the session was forgotten. Its transcript may still have it, and nobody knows where: the text is not
+    /// A text of the session was forgotten. Its transcript may still have it, and it is unknown where: the text is not
     /// kept.
     #[error("a text was forgotten in this session, and its transcript may still have it; showing what is stored")]
     Forgotten,

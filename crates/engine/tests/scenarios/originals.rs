@@ -156,7 +156,7 @@ fn half_a_secret_at_the_end_of_a_cut_text_is_not_shown() {
 }
 
 #[test]
-fn files_with_secrets_are_hidden_whoever_reads_or_moves_them() {
+fn files_with_secrets_are_hidden_from_every_tool_that_reads_or_moves_them() {
     for command in ["cat .env", "cp a 'conf/id_rsa'", "docker run --env-file=prod.env x"] {
         let call = call_of("Bash", &json!({"command": command}), "HUSH=correcthorsebattery");
         assert!(call.hides_secrets && call.output.is_none(), "{command}: {call:?}");

@@ -1,4 +1,4 @@
-//! `import` of files that nobody exported: odd values, lines in another order, ids of other sessions.
+//! `import` of files that no export wrote: odd values, lines in another order, ids of other sessions.
 
 use crate::transcripts::{CLAUDE, OTHER, home_with_agents, new_home, read_home};
 use rethread_testing::TestHome;
