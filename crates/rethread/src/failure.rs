@@ -231,9 +231,7 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         EngineError::Model(error) => classify_model(error),
         EngineError::Chat(error) => classify_chat(error),
         EngineError::SerializeState(_) => (FailureKind::Internal, Some(REPORT_BUG_HINT)),
-        EngineError::MemoryDeleted(_) => {
-            (FailureKind::StoreUnavailable, Some("to begin a new one, run the command again"))
-        }
+        EngineError::MemoryDeleted(_) => (FailureKind::StoreUnavailable, Some("run it again to start a new one")),
         EngineError::WatchAlreadyRunning(_)
         | EngineError::PurgeWhileWatched(_)
         | EngineError::ServerNotStopped { .. }
