@@ -33,10 +33,8 @@ const HASH_DIGITS: usize = 16;
 pub(super) fn is_own_folder(place: &[&str]) -> bool {
     match place {
         [name] => FOLDERS.contains(name) || *name == "stores" || is_space_index(name),
-        ["threads", "deleted"] => true,
-        ["threads", id] => is_thread(id),
-        ["threads", id, "turns"] => is_thread(id),
-        ["set-aside", _] => true,
+        ["threads", "deleted"] | ["set-aside", _] => true,
+        ["threads", id] | ["threads", id, "turns"] => is_thread(id),
         ["stores", store] => is_hex(store, HASH_DIGITS),
         ["stores", store, space] => is_hex(store, HASH_DIGITS) && space.parse::<Space>().is_ok(),
         ["stores", store, space, inside @ ..] => is_own_folder(&["stores", store, space]) && is_own_folder(inside),

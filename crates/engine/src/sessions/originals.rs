@@ -119,7 +119,9 @@ impl SessionService<'_> {
             None
         };
         if let Some(problem) = refused {
-            entries.iter().for_each(|entry| visit(entry, Err(problem.clone())));
+            for entry in entries {
+                visit(entry, Err(problem.clone()));
+            }
             return Ok(());
         }
         let number = store.session_number(session.id)?;

@@ -331,10 +331,11 @@ fn known_job(found: TranscriptFile, row: TranscriptRow) -> TranscriptJob {
 /// The path of a transcript in the store. A thread in a database has one that is the same on all nodes, so that they
 /// store it once.
 fn stored_path<'f>(engine: &Engine, found: &'f TranscriptFile) -> Cow<'f, str> {
-    if found.agent == Agent::Native && engine.thread_store().is_in_database() {
-        if let Some(thread) = thread_of_log(&found.path) {
-            return Threads::stored_log_path(thread).into();
-        }
+    if found.agent == Agent::Native
+        && engine.thread_store().is_in_database()
+        && let Some(thread) = thread_of_log(&found.path)
+    {
+        return Threads::stored_log_path(thread).into();
     }
     found.path.to_string_lossy()
 }

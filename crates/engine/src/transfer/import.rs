@@ -222,14 +222,11 @@ impl ImportRun {
         session: SessionLines,
     ) -> Result<(), EngineError> {
         let first = session.lines.first().map_or(0, |(number, _)| *number);
-        let stored = match store {
-            Some(store) => self.store_session(store, key, session),
-            None => {
-                self.count_session(key, &session);
-                Ok(())
-            }
+        let Some(store) = store else {
+            self.count_session(key, &session);
+            return Ok(());
         };
-        match stored {
+        match self.store_session(store, key, session) {
             Err(EngineError::Store(error)) if error.is_about_a_value() => {
                 let reason = "the store refuses a value of this session, which stays out".to_owned();
                 self.problems.push(ImportProblem { line: first, reason });
@@ -340,9 +337,8 @@ fn describe(error: &serde_json::Error) -> String {
 }
 
 fn check_header(lines: &mut ImportLines<'_>) -> Result<(), ImportError> {
-    let first = match lines.next_line().map_err(ImportError::Read)? {
-        Some((_, ImportText::Line(text))) => text,
-        _ => return Err(ImportError::NotAnExport),
+    let Some((_, ImportText::Line(first))) = lines.next_line().map_err(ImportError::Read)? else {
+        return Err(ImportError::NotAnExport);
     };
     // The first bytes of gzip and of Zstandard.
     if [&[0x1f, 0x8b][..], &[0x28, 0xb5, 0x2f, 0xfd]].iter().any(|magic| first.starts_with(magic)) {
