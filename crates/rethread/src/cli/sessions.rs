@@ -20,6 +20,7 @@ pub(crate) enum SessionOrder {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct SessionsArgs {
     /// List only sessions in this state
     #[arg(long, value_parser = values::state())]

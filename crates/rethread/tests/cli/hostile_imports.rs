@@ -36,9 +36,12 @@ fn plain(id: &str) -> [Value; 2] {
     [session(id, &json!({})), entry(id, 0, &json!({}))]
 }
 
+fn json_lines(lines: &[Value]) -> String {
+    lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
+}
+
 fn import_with(home: &TestHome, arguments: &[&str], lines: &[Value]) -> Value {
-    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let input = format!("{HEADER}\n{lines}");
+    let input = format!("{HEADER}\n{}", json_lines(lines));
     let output = home.run_with_input(&[&["import", "-", "--json"], arguments].concat(), input.as_bytes());
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
@@ -191,8 +194,7 @@ fn a_dry_run_says_what_would_be_imported_and_stores_nothing() {
 #[test]
 fn what_is_no_export_gets_a_useful_answer() {
     let home = new_home();
-    let text = |lines: &[Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    let marked = format!("\u{feff}{HEADER}\r\n{}", text(&plain("last")).replace('\n', "\r\n"));
+    let marked = format!("\u{feff}{HEADER}\r\n{}", json_lines(&plain("last")).replace('\n', "\r\n"));
     assert!(home.run_with_input(&["import", "-"], marked.as_bytes()).status.success());
     let errors = |output: std::process::Output| String::from_utf8(output.stderr).unwrap();
     let packed = errors(home.run_with_input(&["import", "-"], b"\x1f\x8b\x08\x00abc"));

@@ -75,10 +75,8 @@ fn add_call(page: &mut TextPage, entry: &Entry, (tool, session): (&ToolUse, &Ses
         let limit = if view.is_unfolded { MAX_OUTPUT_LINES } else { 1 };
         add_lines(page, Tone::Error, error, "    ", limit);
     }
-    let detail = match view.is_unfolded {
-        true => CallDetail::Everything,
-        false => CallDetail::Changes { max_rows: FOLDED_DIFF_ROWS },
-    };
+    let detail =
+        if view.is_unfolded { CallDetail::Everything } else { CallDetail::Changes { max_rows: FOLDED_DIFF_ROWS } };
     let has_original = view.originals.render_call(page, entry, (tool, session), detail);
     if view.is_unfolded && !has_original {
         add_details(page, tool);
