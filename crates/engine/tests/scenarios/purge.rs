@@ -1,7 +1,5 @@
 //! A purge deletes what Rethread wrote, and only that. What still runs does not bring it back.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
-
 use rethread_engine::{EngineError, SyncRequest};
 use rethread_testing::{CLAUDE_FILE, CONVERSATION, TestHome, files_below};
 

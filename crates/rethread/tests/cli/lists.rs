@@ -200,6 +200,6 @@ fn a_setting_of_another_file_is_not_unset_and_an_unknown_one_is() {
 #[test]
 fn a_limit_of_zero_claims_nothing_about_the_project() {
     let home = read_home();
-    let output = home.run(&["sessions", "--limit", "0"]);
+    let output = home.run(&["sessions", "--all-projects", "--limit", "0"]);
     assert!(output.status.code() == Some(1) && output.stderr.is_empty());
 }
