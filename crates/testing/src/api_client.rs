@@ -147,7 +147,8 @@ pub fn exchange(mut stream: impl Read + Write, host: &str, head: &[&str], body: 
     }
     lines.extend(head[1..].iter().map(|line| (*line).to_owned()));
     lines.extend(["Connection: close".to_owned(), format!("Content-Length: {}\r\n\r\n{body}", body.len())]);
-    stream.write_all(lines.join("\r\n").as_bytes()).unwrap();
+    // The server may refuse and close before everything is sent.
+    let _ = stream.write_all(lines.join("\r\n").as_bytes());
     read_response(stream)
 }
 
