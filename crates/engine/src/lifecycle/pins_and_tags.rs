@@ -96,8 +96,8 @@ fn is_same_tag(one: &str, other: &str) -> bool {
 /// A tag as it is stored: one line, without secrets. It must have a visible character, no comma or control character,
 /// and not be too long.
 pub(super) fn check_tag(tag: &str) -> Result<String, InvalidTag> {
-    let tag = without_secrets(&one_line(tag));
     let is_plain = !tag.contains(',') && !tag.chars().any(is_unsafe_to_display);
+    let tag = without_secrets(&one_line(tag));
     let fits = !tag.is_empty() && is_plain && tag.chars().count() <= MAX_TAG_CHARS;
     if fits { Ok(tag) } else { Err(InvalidTag::Text(preview(&tag, MAX_TAG_CHARS))) }
 }
