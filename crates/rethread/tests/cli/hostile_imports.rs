@@ -172,7 +172,7 @@ fn no_column_brings_a_secret_and_tags_follow_the_rules() {
     let listed: Value = serde_json::from_str(&home.run_ok(&["sessions", "--all-projects", "--json"])).unwrap();
     let stored = listed["sessions"][0]["tags"].as_array().unwrap();
     assert_eq!(stored.len(), 20, "{listed}");
-    assert_eq!((&stored[0], &stored[1]), (&json!("[REDACTED:github]"), &json!("[2J")));
+    assert_eq!((&stored[0], &stored[1]), (&json!("[REDACTED:github]"), &json!("Tag")));
     assert_eq!(stored.iter().filter(|tag| tag.as_str().unwrap().eq_ignore_ascii_case("tag")).count(), 1);
     assert_usable(&home);
 }
