@@ -109,7 +109,7 @@ fn failure(path: &Path, cause: &impl std::fmt::Display) -> Failure {
     Failure::new(FailureKind::Output, format!("cannot write {}: {cause}", path.display()))
 }
 
-/// The path that a link leads to, also if there is no file yet.
+/// The target of a link, even if that file does not exist yet.
 fn link_target(path: &Path) -> PathBuf {
     let target = || Some(path.parent()?.join(std::fs::read_link(path).ok()?));
     path.canonicalize().ok().or_else(target).unwrap_or_else(|| path.to_path_buf())

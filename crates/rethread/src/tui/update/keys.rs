@@ -86,7 +86,7 @@ fn press_chord(state: &mut TuiState, key: KeyEvent) -> Option<Vec<TuiEffect>> {
         KeyCode::Up if is_alt(key) || key.modifiers.contains(KeyModifiers::SHIFT) => preview::scroll_by(state, -1),
         KeyCode::Down if is_alt(key) || key.modifiers.contains(KeyModifiers::SHIFT) => preview::scroll_by(state, 1),
         KeyCode::Char(letter) if is_control(key) => match letter {
-            // Some terminals send it for Enter's neighbor; fzf has it, too.
+            // Users of fzf expect Ctrl-J to move down.
             'n' | 'j' => move_focused(state, 1),
             'p' => move_focused(state, -1),
             'g' => escape(state),
